@@ -1,0 +1,19 @@
+"""Hindbrain: shared memory and mission control for coding agents."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from hindbrain.app import open as open  # noqa: A004 - the public name is the verb
+
+__all__ = ["__version__", "open"]
+
+__version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> object:
+    # Hooks and the thin client import this package on every prompt: nothing heavy is loaded before it is asked for.
+    if name == "open":
+        from hindbrain.app import open as open_session
+
+        return open_session
+    raise AttributeError(name)

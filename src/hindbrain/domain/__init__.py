@@ -1,0 +1,1 @@
+"""Values, ids, state machines and errors. No I/O, no clock, no randomness."""

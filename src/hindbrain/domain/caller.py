@@ -1,0 +1,46 @@
+"""Callers: who calls, from where, and by which channel. Trust follows the channel, never what a text says of itself."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NewType
+
+__all__ = ["AgentId", "Caller", "Channel", "RootSource", "SessionId", "UNKNOWN_AGENT"]
+
+AgentId = NewType("AgentId", str)
+SessionId = NewType("SessionId", str)
+
+UNKNOWN_AGENT = AgentId("unknown")
+
+
+class Channel(StrEnum):
+    """How a write came in."""
+
+    HUMAN = "human"
+    AGENT = "agent"
+    IMPORT = "import"
+    FILE = "file"
+    RESEARCH = "research"
+    RUNTIME = "runtime"
+    DREAM = "dream"
+
+
+class RootSource(StrEnum):
+    """Where the caller root was learned."""
+
+    CALL = "call"
+    HEADER = "header"
+    SESSION = "session"
+    ENVIRONMENT = "environment"
+    DIRECTORY = "directory"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caller:
+    """Agent id, caller root, session and channel of one call. The agent id is self-declared; the channel is not."""
+
+    agent: AgentId
+    root: str | None
+    root_source: RootSource
+    session: SessionId
+    channel: Channel = Channel.AGENT

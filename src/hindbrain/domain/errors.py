@@ -1,0 +1,266 @@
+"""Errors: every way a call can fail, with a stable code, a message, a safe next step, an HTTP status and an exit code."""
+
+from typing import Any, ClassVar
+
+__all__ = [
+    "AlreadyCovered",
+    "BrainlessRoot",
+    "Busy",
+    "CallerRootUnknown",
+    "ClaimTooLarge",
+    "ConfigInvalid",
+    "ERRORS",
+    "HindbrainError",
+    "HumanNeeded",
+    "HygieneRefused",
+    "InternalError",
+    "InvalidLabel",
+    "InvalidParams",
+    "InvalidState",
+    "LedgerBroken",
+    "MedullaForbidsCode",
+    "NotAProjectBrain",
+    "NotLive",
+    "OwnerRunning",
+    "OwnerUnreachable",
+    "PathRefused",
+    "Refusal",
+    "Rejected",
+    "StaleWrite",
+    "StoreNewer",
+    "StoreUnavailable",
+    "TimedOut",
+    "UnknownBrain",
+    "UnknownClaim",
+    "UnknownOperation",
+    "WouldDowngrade",
+]
+
+Fix = str | dict[str, Any] | None
+
+
+class HindbrainError(Exception):
+    """Base of every error that reaches a caller."""
+
+    code: ClassVar[str] = "internal"
+    http_status: ClassVar[int] = 400
+    exit_code: ClassVar[int] = 1
+
+    def __init__(self, message: str, *, fix: Fix = None, **details: Any) -> None:
+        super().__init__(message)
+        self.message = message
+        self.fix = fix
+        self.details = details
+
+    def answer(self) -> dict[str, Any]:
+        """The one shape of an error, on every surface."""
+        return {"ok": False, "error": {"code": self.code, "message": self.message, "fix": self.fix, **self.details}}
+
+
+class Refusal(HindbrainError):
+    """A write that the house turns away. An operation that declares a refusal shape answers it flat, not as an error."""
+
+    http_status = 409
+
+    def refused(self, shape: dict[str, Any]) -> dict[str, Any]:
+        return {"ok": False, **shape, "refused": self.code, "reason": self.message, "fix": self.fix, **self.details}
+
+
+class BrainlessRoot(Refusal):
+    """The caller's directory is known, but no brain covers it."""
+
+    code = "brainless_root"
+
+
+class CallerRootUnknown(Refusal):
+    """Nobody said from which project the write comes, and the medulla is never the fall-through."""
+
+    code = "caller_root_unknown"
+
+
+class HygieneRefused(Refusal):
+    """The text holds something that must not be remembered: a secret or a merge-conflict marker."""
+
+    code = "hygiene"
+    http_status = 422
+
+
+class Rejected(Refusal):
+    """A human rejected this value; it does not come back in another dress."""
+
+    code = "rejected_value"
+
+
+class WouldDowngrade(Refusal):
+    """A weaker version does not replace a stronger one."""
+
+    code = "would_downgrade"
+
+
+class HumanNeeded(Refusal):
+    """Only the human channel may do this: a terminal or the Hall, never an argument."""
+
+    code = "human_needed"
+    http_status = 403
+
+
+class AlreadyCovered(Refusal):
+    """The directory already has a brain: the caller is home."""
+
+    code = "already_covered"
+
+
+class MedullaForbidsCode(Refusal):
+    """The medulla belongs to no project and holds no code."""
+
+    code = "medulla_forbids_code"
+
+
+class InvalidParams(HindbrainError):
+    """An argument is missing, unknown or of the wrong type."""
+
+    code = "invalid_params"
+    exit_code = 2
+
+
+class InvalidLabel(HindbrainError):
+    """The label gives no usable file name, or would forge structure."""
+
+    code = "invalid_label"
+    exit_code = 2
+
+
+class InvalidState(HindbrainError):
+    """A caller may say authored or verified, nothing else."""
+
+    code = "invalid_state"
+    exit_code = 2
+
+
+class ClaimTooLarge(HindbrainError):
+    """A claim is one belief; a document belongs into evidence."""
+
+    code = "claim_too_large"
+    http_status = 413
+
+
+class UnknownOperation(HindbrainError):
+    """No operation has this name."""
+
+    code = "unknown_operation"
+    http_status = 404
+    exit_code = 2
+
+
+class UnknownBrain(HindbrainError):
+    """No brain is registered for this root."""
+
+    code = "unknown_brain"
+    http_status = 404
+
+
+class UnknownClaim(HindbrainError):
+    """No live claim has this slug in that brain."""
+
+    code = "unknown_claim"
+    http_status = 404
+
+
+class NotAProjectBrain(HindbrainError):
+    """The medulla cannot be the source of a promotion."""
+
+    code = "not_a_project_brain"
+
+
+class NotLive(HindbrainError):
+    """The claim exists, but only as an outdated pointer."""
+
+    code = "not_live"
+    http_status = 409
+
+
+class StaleWrite(HindbrainError):
+    """Somebody else wrote first; the read this write was based on is out of date."""
+
+    code = "stale_write"
+    http_status = 409
+
+
+class Busy(HindbrainError):
+    """A lock could not be had in time."""
+
+    code = "busy"
+    http_status = 503
+
+
+class TimedOut(HindbrainError):
+    """The call took longer than its limit."""
+
+    code = "timed_out"
+    http_status = 504
+
+
+class StoreNewer(HindbrainError):
+    """The database was written by a newer release."""
+
+    code = "store_newer"
+    http_status = 500
+
+
+class StoreUnavailable(HindbrainError):
+    """The database or the disk does not answer."""
+
+    code = "store_unavailable"
+    http_status = 503
+
+
+class LedgerBroken(HindbrainError):
+    """The hash chain of the ledger does not hold."""
+
+    code = "ledger_broken"
+    http_status = 500
+
+
+class PathRefused(HindbrainError):
+    """A path leaves its registered root or cannot be a path at all."""
+
+    code = "path_refused"
+    http_status = 403
+
+
+class OwnerRunning(HindbrainError):
+    """One home has one owner, and it is already up."""
+
+    code = "owner_running"
+    http_status = 409
+
+
+class OwnerUnreachable(HindbrainError):
+    """No owner answers and none could be started."""
+
+    code = "owner_unreachable"
+    http_status = 503
+
+
+class ConfigInvalid(HindbrainError):
+    """A setting has a value that nothing can read."""
+
+    code = "config_invalid"
+    exit_code = 2
+
+
+class InternalError(HindbrainError):
+    """A defect in Hindbrain itself. The details are in the owner's log."""
+
+    code = "internal"
+    http_status = 500
+
+
+def _family(base: type[HindbrainError]) -> list[type[HindbrainError]]:
+    found: list[type[HindbrainError]] = []
+    for child in base.__subclasses__():
+        found += [child, *_family(child)]
+    return found
+
+
+ERRORS: dict[str, type[HindbrainError]] = {kind.code: kind for kind in _family(HindbrainError) if kind is not Refusal}

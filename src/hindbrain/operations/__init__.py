@@ -1,0 +1,1 @@
+"""The registry: every operation once, with its types, effect, help text and errors."""

@@ -1,0 +1,176 @@
+"""The home: where everything lies on disk, and who may read it. All path constants live here."""
+
+import json
+import os
+import secrets
+import uuid
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from hindbrain.domain.brain import MEDULLA, Brain, BrainId, fingerprint
+from hindbrain.stores.atomic import write_text
+
+__all__ = ["BRAIN_SCHEMA", "Home", "default_home", "REPO_DIR", "IGNORED_IN_REPO"]
+
+BRAIN_SCHEMA = "m1nd-project-brain-v0"
+REPO_DIR = ".hindbrain"
+
+# What is never committed from <repo>/.hindbrain: everything that is derived, local or private to one machine.
+IGNORED_IN_REPO = (
+    "agent-memory/.*",
+    "graph_snapshot*.json",
+    "plasticity_state.json",
+    "calibration_state.json",
+    "boot_memory_state.json",
+    "ingest_roots.json",
+    "counters.json",
+    "*.db",
+    "*.db-*",
+    "*.log",
+    "*.tmp",
+    "*.lock",
+    "cache/",
+)
+
+
+def default_home(environ: dict[str, str]) -> Path:
+    """HINDBRAIN_HOME, else an existing ~/.hindbrain, else the platform's data directory."""
+    if chosen := environ.get("HINDBRAIN_HOME"):
+        return Path(chosen).expanduser().absolute()
+    user = Path(environ.get("HOME") or os.path.expanduser("~"))
+    if (user / ".hindbrain").is_dir():
+        return user / ".hindbrain"
+    if os.name == "nt" or not environ.get("HOME"):
+        import platformdirs
+
+        return Path(platformdirs.user_data_dir("hindbrain", appauthor=False))
+    return Path(environ.get("XDG_DATA_HOME") or user / ".local" / "share") / "hindbrain"
+
+
+class Home:
+    """One home directory. Creates directories lazily and private to the user (0700)."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.medulla_dir = path / MEDULLA
+        self.brains_dir = path / "brains"
+        self.owner_file = path / "owner.json"
+        self.owner_lock = path / "owner.lock"
+        self.start_lock = path / "start.lock"
+        self.token_file = path / "token"
+        self.human_token_file = path / "human-token"
+        self.config_file = path / "config.toml"
+        self.manifest_file = path / "manifest.json"
+        self.refusals_file = path / "refusals.jsonl"
+        self.spool_file = path / "field-reports.jsonl"
+        self.hook_spool_dir = path / "hook-spool"
+        self.log_file = path / "owner.log"
+
+    def ensure(self) -> None:
+        self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+    def brain_dir(self, brain: Brain) -> Path:
+        return self.medulla_dir if brain.root is None else self.brains_dir / brain.fingerprint
+
+    def manifest_path(self, root: str) -> Path:
+        return self.brains_dir / fingerprint(root) / "project_brain.json"
+
+    def medulla(self) -> Brain:
+        """The one medulla of this home. On a team's server it is the team's: its id is the same for every home."""
+        return Brain(id=BrainId(MEDULLA), root=None, created_ms=0)
+
+    def project(self, root: str) -> Brain | None:
+        """The brain registered for exactly this canonical root, or None. Reads one manifest, no other brain's."""
+        path = self.manifest_path(root)
+        found = _read_json(path)
+        if found.get("project_root") != root or found.get("schema") != BRAIN_SCHEMA:
+            return None
+        return _brain(found)
+
+    def projects(self) -> Iterator[Brain]:
+        """Every store directory with a readable manifest that names the root it lies under."""
+        for brain, problem in self.manifests():
+            if brain is not None and problem is None:
+                yield brain
+
+    def manifests(self) -> Iterator[tuple[Brain | None, str | None]]:
+        """Every store directory with its brain, or with what is wrong with its manifest."""
+        if not self.brains_dir.is_dir():
+            return
+        for directory in sorted(self.brains_dir.iterdir()):
+            if not directory.is_dir() or directory.name.startswith("."):
+                continue
+            found = _read_json(directory / "project_brain.json")
+            root = found.get("project_root")
+            if not isinstance(root, str) or found.get("schema") != BRAIN_SCHEMA:
+                yield None, f"{directory.name}: manifest missing or unreadable"
+            elif fingerprint(root) != directory.name:
+                yield None, f"{directory.name}: manifest names {root}"
+            else:
+                yield _brain(found), None
+
+    def register(self, root: str, *, brain_id: BrainId | None, now: int) -> Brain:
+        """Write the manifest of a new brain."""
+        brain = Brain(id=brain_id or BrainId(str(uuid.uuid4())), root=root, created_ms=now)
+        self.save(brain, nodes=0, edges=0)
+        return brain
+
+    def save(self, brain: Brain, *, nodes: int, edges: int) -> None:
+        """Rewrite the manifest with today's counts. Data only: no executable path, no hook."""
+        directory = self.brain_dir(brain)
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if brain.root is None:
+            return
+        data = {
+            "schema": BRAIN_SCHEMA,
+            "id": brain.id,
+            "project_root": brain.root,
+            "fingerprint": brain.fingerprint,
+            "display_name": brain.display_name,
+            "created_ms": brain.created_ms,
+            "node_count": nodes,
+            "edge_count": edges,
+            "last_ingest_ms": brain.last_ingest_ms,
+            "ingest_roots": list(brain.ingest_roots),
+        }
+        write_text(directory / "project_brain.json", json.dumps(data, indent=2, ensure_ascii=False) + "\n")
+
+    def manifest_counts(self, brain: Brain) -> tuple[int, int]:
+        found = _read_json(self.brain_dir(brain) / "project_brain.json")
+        return int(found.get("node_count") or 0), int(found.get("edge_count") or 0)
+
+    def token(self, *, human: bool = False) -> str:
+        """The token of this home, made on first use and readable by its user only."""
+        path = self.human_token_file if human else self.token_file
+        try:
+            return path.read_text(encoding="ascii").strip()
+        except FileNotFoundError:
+            self.ensure()
+        fresh = secrets.token_urlsafe(32)
+        try:
+            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        except FileExistsError:
+            return path.read_text(encoding="ascii").strip()
+        with os.fdopen(handle, "w", encoding="ascii") as file:
+            file.write(fresh + "\n")
+        return fresh
+
+
+def _brain(found: dict[str, Any]) -> Brain:
+    last = found.get("last_ingest_ms")
+    roots = found.get("ingest_roots")
+    return replace(
+        Brain(id=BrainId(str(found.get("id"))), root=str(found["project_root"]), created_ms=int(found.get("created_ms") or 0)),
+        last_ingest_ms=last if isinstance(last, int) else None,
+        ingest_roots=tuple(one for one in roots if isinstance(one, str)) if isinstance(roots, list) else (),
+    )
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}

@@ -1,0 +1,257 @@
+"""The port: what a brain's database must do, in plain values. The in-memory twin is the reference model; SQLite and
+PostgreSQL are proved against it by one contract suite."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from hindbrain.domain.brain import BrainId
+from hindbrain.domain.ledger import Act, Entry
+
+__all__ = [
+    "BootEntry",
+    "BrainStore",
+    "Counts",
+    "Edge",
+    "Found",
+    "Intent",
+    "Mark",
+    "Node",
+    "Progress",
+    "Version",
+    "Writer",
+]
+
+Progress = Callable[[int, int, str], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Version:
+    """One version of one claim. The live one has no end; its text is the file's text."""
+
+    slug: str
+    version: int  # 1, 2, 3 … per slug; never reused, also not after a forget
+    claim_id: str  # opaque: what the ledger calls this claim, so that a forgotten label is not in the chain
+    digest: str  # sha256 over the text
+    text: str
+    active: bool  # False for a live `moved_to:` pointer (State: outdated)
+    created: int | None  # the file's Created, None when it has none
+    born_at: int
+    ended_at: int | None = None
+    ended_act: str | None = None  # the act that ended it, e.g. claim.supersede
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """What full text gave: slugs of live active claims, best first, and how common each term is."""
+
+    slugs: tuple[str, ...]
+    frequencies: Mapping[str, int]  # term -> number of live active claims with it; a store may stop counting at 1,000
+    total: int  # live active claims in this brain
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mark:
+    """A note about a claim that is kept beside it, never in its file: `demotion_pending`, `graded_wrong`, `graded_correct`."""
+
+    slug: str
+    kind: str
+    at: int
+    by: str
+    channel: str
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BootEntry:
+    """One key of the boot memory. `value`, `tags` and `source_refs` are JSON text."""
+
+    key: str
+    value: str
+    tags: str
+    source_refs: str
+    updated_at_ms: int
+    updated_by_agent: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    id: str
+    kind: str
+    label: str
+    path: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edge:
+    source: str
+    relation: str
+    target: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counts:
+    """How much a brain holds. `generation` grows with each change of the graph."""
+
+    active_claims: int
+    nodes: int
+    edges: int
+    generation: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Intent:
+    """An act that touches two brains and has not finished: what to complete or take back after a crash."""
+
+    id: str
+    kind: str
+    payload: str
+    at: int
+
+
+class Writer(Protocol):
+    """One transaction. Everything in it becomes durable together, or nothing does."""
+
+    def append(self, act: Act) -> Entry:
+        """Record an act; the next entry of the chain."""
+        ...
+
+    def live(self, slug: str) -> Version | None:
+        """The live version as this transaction sees it."""
+        ...
+
+    def put_claim(self, version: Version, *, expected: int | None, ended_act: str, terms: Sequence[str]) -> None:
+        """Make `version` live. `expected` is the live version it replaces (None: there is none); StaleWrite if that is
+        not so. The replaced one ends at version.born_at by `ended_act`. `terms` are the words it is found by (none if not active)."""
+        ...
+
+    def end_claim(self, slug: str, *, expected: int, at: int, ended_act: str) -> None:
+        """End the live version without a successor; StaleWrite if `expected` is not the live one."""
+        ...
+
+    def erase_claim(self, slug: str) -> None:
+        """Delete every version of the claim, its words, marks, anchors and graph. The next version number still grows."""
+        ...
+
+    def put_mark(self, mark: Mark) -> None: ...
+
+    def drop_mark(self, slug: str, kind: str) -> None: ...
+
+    def put_tombstone(self, fingerprint: str, *, at: int, by: str, reason: str) -> None: ...
+
+    def put_boot(self, entry: BootEntry) -> None: ...
+
+    def drop_boot(self, key: str) -> bool: ...
+
+    def put_anchors(self, slug: str, anchors: Mapping[str, str]) -> None:
+        """Replace the digests of the files that the live version of a claim cites: path -> digest ('' when absent)."""
+        ...
+
+    def put_graph(self, owner: str, nodes: Iterable[Node], edges: Iterable[Edge]) -> None:
+        """Replace what `owner` (a slug with prefix `claim:`, or `inventory`) contributed to the graph; the generation grows
+        if anything changed. A node id given by two owners counts once."""
+        ...
+
+    def put_intent(self, intent: Intent) -> None: ...
+
+    def drop_intent(self, intent_id: str) -> None: ...
+
+    def set_meta(self, key: str, value: str) -> None: ...
+
+    def add_counts(self, counts: Mapping[tuple[str, str], int]) -> None:
+        """Add to counters by (name, ISO week)."""
+        ...
+
+
+class BrainStore(Protocol):
+    """One brain's database. Safe for several threads and, on disk, for several processes."""
+
+    brain_id: BrainId
+
+    def writing(self) -> AbstractContextManager[Writer]:
+        """One write transaction; commits when the block ends well, rolls back when it raises. Writers queue."""
+        ...
+
+    def head(self) -> tuple[int, str]:
+        """Sequence and hash of the last ledger entry; (0, GENESIS) on an empty chain."""
+        ...
+
+    def entries(
+        self, *, after: int = 0, limit: int = 1000, subject: str | None = None, act: str | None = None
+    ) -> tuple[Entry, ...]:
+        """Ledger entries in order, filtered by subject or by an act prefix such as `claim.`."""
+        ...
+
+    def live(self, slugs: Sequence[str]) -> dict[str, Version]:
+        """The live versions among these slugs."""
+        ...
+
+    def each_live(self) -> Iterator[Version]:
+        """Every live version, by slug, pointers too. Streams: never holds a whole brain in memory."""
+        ...
+
+    def digests(self) -> dict[str, str]:
+        """slug -> digest of every live version."""
+        ...
+
+    def versions(self, slug: str) -> tuple[Version, ...]:
+        """All versions of a label, newest first."""
+        ...
+
+    def as_of(self, at: int) -> Iterator[Version]:
+        """The versions that were live at a time: born_at <= at < ended_at."""
+        ...
+
+    def find(self, terms: Sequence[str], *, limit: int) -> Found:
+        """Full text over live active claims: any of the terms, best first."""
+        ...
+
+    def recent(self, limit: int) -> tuple[Version, ...]:
+        """Live active claims with a Created, newest first."""
+        ...
+
+    def counts(self) -> Counts: ...
+
+    def marks(self, *, slugs: Sequence[str] | None = None, kind: str | None = None) -> tuple[Mark, ...]: ...
+
+    def tombstones(self, fingerprints: Sequence[str]) -> frozenset[str]:
+        """Which of these fingerprints were rejected or forgotten here."""
+        ...
+
+    def boot(self) -> tuple[BootEntry, ...]:
+        """All boot entries, by key."""
+        ...
+
+    def anchors(self, slugs: Sequence[str]) -> dict[str, dict[str, str]]:
+        """slug -> path -> digest as put_anchors left it."""
+        ...
+
+    def nodes(self, ids: Sequence[str]) -> dict[str, Node]: ...
+
+    def neighbours(self, node_id: str, *, limit: int) -> tuple[Edge, ...]: ...
+
+    def intents(self) -> tuple[Intent, ...]: ...
+
+    def meta(self, key: str) -> str | None: ...
+
+    def counters(self) -> dict[tuple[str, str], int]: ...
+
+    def lag(self) -> int:
+        """How many ledger entries the text index is behind; 0 when it is current."""
+        ...
+
+    def rebuild_index(self, terms_of: Callable[[Version], Sequence[str]], progress: Progress | None = None) -> int:
+        """Drop and rebuild everything derived from the live claims' texts; returns the number of claims indexed."""
+        ...
+
+    def backup(self, target: Path) -> None:
+        """A consistent copy of the brain's rows as one SQLite file."""
+        ...
+
+    def check(self) -> tuple[str, ...]:
+        """What the database itself says is wrong; empty when it is sound."""
+        ...
+
+    def close(self) -> None: ...
