@@ -1,1 +1,21 @@
 """The registry: every operation once, with its types, effect, help text and errors."""
+
+from hindbrain.operations import boot, brains, claims, exchange, governance, ledger, recall, session
+from hindbrain.operations.registry import REGISTRY, Effect, Operation, describe, dispatch, input_schema
+
+__all__ = [
+    "REGISTRY",
+    "Effect",
+    "Operation",
+    "boot",
+    "brains",
+    "claims",
+    "describe",
+    "dispatch",
+    "exchange",
+    "governance",
+    "input_schema",
+    "ledger",
+    "recall",
+    "session",
+]

@@ -1,0 +1,142 @@
+"""The composition root: the only place that sees everything. Reads the settings once and puts the rooms together."""
+
+import os
+import secrets
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+from hindbrain import __version__
+from hindbrain.domain.caller import UNKNOWN_AGENT, AgentId, Caller, Channel, RootSource, SessionId
+from hindbrain.operations import REGISTRY, describe, dispatch
+from hindbrain.policy.texts import INSTRUCTIONS
+from hindbrain.services.call import Call
+from hindbrain.services.house import House
+from hindbrain.settings import Settings
+from hindbrain.stores.home import Home, default_home
+from hindbrain.stores.repository import canonical_root
+
+__all__ = ["App", "Session", "open"]
+
+Progress = Callable[[int, int, str], None]
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def _no_progress(done: int, total: int, text: str) -> None:
+    """Nobody is watching."""
+
+
+class App:
+    """The whole product in one process: the owner holds one, an embedded session holds one."""
+
+    def __init__(
+        self, home: Home, settings: Settings, *, clock: Callable[[], int] = _now_ms, bound_root: str | None = None
+    ) -> None:
+        self.home = home
+        self.settings = settings
+        self.house = House(home, settings, clock=clock, bound_root=canonical_root(bound_root) if bound_root else None)
+        self.events = self.house.events
+
+    def call(
+        self, operation: str, arguments: Mapping[str, Any], *, caller: Caller, progress: Progress | None = None
+    ) -> dict[str, Any]:
+        """One call, from whatever surface: resolve the caller's own words about itself, then dispatch."""
+        agent, root = arguments.get("agent_id"), arguments.get("caller_root")
+        told = Caller(
+            agent=AgentId(agent) if isinstance(agent, str) and agent.strip() else caller.agent,
+            root=canonical_root(root) if isinstance(root, str) and root else caller.root,
+            root_source=RootSource.CALL if isinstance(root, str) and root else caller.root_source,
+            session=caller.session,
+            channel=caller.channel,
+        )
+        return dispatch(Call(caller=told, house=self.house, progress=progress or _no_progress), operation, arguments)
+
+    def manifest(self) -> dict[str, Any]:
+        """What a thin client or bridge needs to offer every operation without importing this process's libraries."""
+        return {
+            "version": __version__,
+            "instructions": INSTRUCTIONS,
+            "operations": [describe(REGISTRY[name]) for name in sorted(REGISTRY)],
+        }
+
+    def close(self) -> None:
+        self.house.close()
+
+
+class Session(Protocol):
+    """What `hindbrain.open` gives: the same whether the owner answers or this process does."""
+
+    def call(self, operation: str, **arguments: Any) -> dict[str, Any]: ...
+
+    def close(self) -> None: ...
+
+    def __enter__(self) -> "Session": ...
+
+    def __exit__(self, *exc: object) -> None: ...
+
+
+class EmbeddedSession:
+    """A session on services in this process."""
+
+    def __init__(self, app: App, caller: Caller) -> None:
+        self.app = app
+        self.caller = caller
+
+    def call(self, operation: str, **arguments: Any) -> dict[str, Any]:
+        return self.app.call(operation, arguments, caller=self.caller)
+
+    def close(self) -> None:
+        self.app.close()
+
+    def __enter__(self) -> "EmbeddedSession":
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+
+def local_caller(
+    *, root: str | os.PathLike[str] | None, agent: str | None, channel: Channel, environ: Mapping[str, str] = os.environ
+) -> Caller:
+    """The caller of a local surface: what is given, else the environment, else the working directory."""
+    source = RootSource.CALL
+    chosen = os.fspath(root) if root is not None else None
+    if chosen is None and (named := environ.get("HINDBRAIN_WORKSPACE_ROOT")):
+        chosen, source = named, RootSource.ENVIRONMENT
+    if chosen is None:
+        chosen, source = os.getcwd(), RootSource.DIRECTORY
+    return Caller(
+        agent=AgentId(agent or environ.get("HINDBRAIN_AGENT_ID") or UNKNOWN_AGENT),
+        root=canonical_root(chosen),
+        root_source=source,
+        session=SessionId(secrets.token_hex(8)),
+        channel=channel,
+    )
+
+
+def embedded(home: Home, settings: Settings, caller: Caller, *, clock: Callable[[], int] = _now_ms) -> EmbeddedSession:
+    """A session in this process, on this home."""
+    return EmbeddedSession(App(home, settings, clock=clock), caller)
+
+
+def open(  # noqa: A001 - the public name is the verb
+    home: str | os.PathLike[str] | None = None,
+    root: str | os.PathLike[str] | None = None,
+    agent: str | None = None,
+) -> Session:
+    """A session on a home. HINDBRAIN_MODE chooses the process: embedded, owner, or auto (the owner if it is up)."""
+    place = Home(Path(os.fspath(home)).expanduser().absolute() if home is not None else default_home(dict(os.environ)))
+    settings = Settings.read(place.config_file)
+    caller = local_caller(root=root, agent=agent, channel=Channel.AGENT)
+    mode = settings.text("mode")
+    if mode != "embedded":
+        from hindbrain.surfaces.client import remote_session
+
+        remote = remote_session(place.path, caller, start=mode == "owner")
+        if remote is not None:
+            return remote
+    return embedded(place, settings, caller)

@@ -1,0 +1,45 @@
+"""The call: one caller's request on its way through the house, with what it needs to be answered."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from hindbrain.domain.caller import Caller
+from hindbrain.domain.errors import Refusal
+
+if TYPE_CHECKING:
+    from hindbrain.services.house import House
+
+__all__ = ["Call", "Retrieved"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retrieved:
+    """An answer of a retrieval operation, with what its envelope has to say of it."""
+
+    answer: dict[str, Any]
+    candidates: int
+    scope: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """Caller, house and a way to report progress. Operations get nothing else."""
+
+    caller: Caller
+    house: "House"
+    progress: Callable[[int, int, str], None]
+
+    @property
+    def now(self) -> int:
+        return self.house.clock()
+
+    def envelope(
+        self, *, tool: str, candidates: int | None, scope: str | None, error: str | None, proof_state: str | None
+    ) -> dict[str, Any]:
+        return self.house.contract.envelope(
+            self.caller, tool=tool, candidates=candidates, scope=scope, error=error, proof_state=proof_state
+        )
+
+    def record_refusal(self, operation: str, refusal: Refusal) -> None:
+        self.house.refusals.record(self.caller, operation, refusal)

@@ -1,0 +1,174 @@
+"""Settings: the one table. Read once, by the composition root, from config.toml and the environment."""
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hindbrain.domain.errors import ConfigInvalid
+
+__all__ = ["SETTINGS", "Setting", "Settings"]
+
+Value = str | int | float | bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """One knob: its default, its reason to exist, and who reads it."""
+
+    name: str
+    default: Value
+    help: str
+    read_by: str
+    environment: str | None = None
+    choices: tuple[str, ...] = ()
+
+
+SETTINGS: tuple[Setting, ...] = (
+    Setting(
+        name="mode",
+        default="auto",
+        choices=("auto", "embedded", "owner"),
+        help="which process does the work: the owner, this one, or the owner when it can be had",
+        read_by="hindbrain.app",
+        environment="HINDBRAIN_MODE",
+    ),
+    Setting(
+        name="store_url",
+        default="",
+        help="postgresql:// address of a team's database; empty keeps each brain in its own SQLite files",
+        read_by="hindbrain.app",
+        environment="HINDBRAIN_STORE_URL",
+    ),
+    Setting(
+        name="port",
+        default=1338,
+        help="loopback port the owner asks for first; another free one is taken if it is in use",
+        read_by="hindbrain.surfaces.owner",
+        environment="HINDBRAIN_PORT",
+    ),
+    Setting(
+        name="idle_exit_s",
+        default=1800,
+        help="seconds without a call or an open connection after which an owner that was started on demand ends itself",
+        read_by="hindbrain.surfaces.owner",
+        environment="HINDBRAIN_IDLE_EXIT_S",
+    ),
+    Setting(
+        name="call_timeout_s",
+        default=120,
+        help="seconds one operation may take over HTTP or MCP before the caller gets timed_out",
+        read_by="hindbrain.surfaces.http",
+    ),
+    Setting(
+        name="warm_brain_cap",
+        default=4,
+        help="project brains held open at once; the least recently used is closed first",
+        read_by="hindbrain.services.brains",
+    ),
+    Setting(
+        name="beat_rows_per_feed",
+        default=5,
+        help="rows of each feed (project, medulla) in a default beat",
+        read_by="hindbrain.services.recall",
+    ),
+    Setting(
+        name="beat_tokens",
+        default=2000,
+        help="tokens (characters / 4) that the memory of one beat may cost",
+        read_by="hindbrain.services.recall",
+    ),
+    Setting(
+        name="medulla_timeout_ms",
+        default=1000,
+        help="milliseconds a beat waits for the medulla before it is served without it",
+        read_by="hindbrain.services.recall",
+    ),
+    Setting(
+        name="stale_after_days",
+        default=30,
+        help="age from which a claim is shown as stale",
+        read_by="hindbrain.services.rows",
+    ),
+    Setting(
+        name="memory_load_cap",
+        default=0,
+        help="claim files a brain loads at most, newest first; 0 loads all, files without Created are always loaded",
+        read_by="hindbrain.services.reconcile",
+    ),
+    Setting(
+        name="all_brains",
+        default=True,
+        help="whether the explicit tier all-brains may be asked at all on this machine; it is never a default",
+        read_by="hindbrain.services.recall",
+    ),
+)
+_BY_NAME = {setting.name: setting for setting in SETTINGS}
+
+
+def _checked(setting: Setting, raw: object, source: str) -> Value:
+    kind = type(setting.default)
+    value: object = raw
+    if isinstance(raw, str) and kind is not str:
+        text = raw.strip().lower()
+        try:
+            value = text in ("1", "true", "yes", "on") if kind is bool else kind(text)
+        except ValueError:
+            value = raw
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        raise ConfigInvalid(
+            f"{source} sets {setting.name} to {raw!r}; it takes a {kind.__name__}",
+            fix=f"give {setting.name} a {kind.__name__}; the default is {setting.default!r}",
+        )
+    if setting.choices and value not in setting.choices:
+        raise ConfigInvalid(
+            f"{source} sets {setting.name} to {value!r}; it takes one of {', '.join(setting.choices)}",
+            fix=f"set {setting.name} to one of {', '.join(setting.choices)}",
+        )
+    return value
+
+
+class Settings:
+    """The values in force: default, then config.toml, then the environment."""
+
+    def __init__(self, values: Mapping[str, Value]) -> None:
+        self._values = {setting.name: values.get(setting.name, setting.default) for setting in SETTINGS}
+
+    @classmethod
+    def read(cls, config: Path, environ: Mapping[str, str] = os.environ) -> "Settings":
+        found: dict[str, Value] = {}
+        for name, raw in _file_values(config).items():
+            if name not in _BY_NAME:
+                raise ConfigInvalid(
+                    f"{config.name} has the unknown setting {name!r}",
+                    fix="remove it; the settings page of the reference lists every name",
+                )
+            found[name] = _checked(_BY_NAME[name], raw, config.name)
+        for setting in SETTINGS:
+            if setting.environment and (raw_env := environ.get(setting.environment)):
+                found[setting.name] = _checked(setting, raw_env, setting.environment)
+        return cls(found)
+
+    def text(self, name: str) -> str:
+        return str(self._values[name])
+
+    def number(self, name: str) -> int:
+        return int(self._values[name])
+
+    def flag(self, name: str) -> bool:
+        return bool(self._values[name])
+
+    def as_dict(self) -> dict[str, Value]:
+        return dict(self._values)
+
+
+def _file_values(config: Path) -> dict[str, Any]:
+    try:
+        with config.open("rb") as file:
+            return tomllib.load(file)
+    except FileNotFoundError:
+        return {}
+    except tomllib.TOMLDecodeError as broken:
+        raise ConfigInvalid(f"{config.name} is not TOML: {broken}", fix=f"correct the line that {config.name} names") from broken
