@@ -3,14 +3,17 @@
 from typing import Any, ClassVar
 
 __all__ = [
+    "ERRORS",
     "AlreadyCovered",
+    "BindRefused",
+    "BodyTooLarge",
     "BrainlessRoot",
     "Busy",
     "CallerRootUnknown",
     "ClaimTooLarge",
     "ConfigInvalid",
-    "ERRORS",
     "HindbrainError",
+    "HostRefused",
     "HumanNeeded",
     "HygieneRefused",
     "InternalError",
@@ -19,8 +22,11 @@ __all__ = [
     "InvalidState",
     "LedgerBroken",
     "MedullaForbidsCode",
+    "MethodRefused",
     "NotAProjectBrain",
     "NotLive",
+    "NotReady",
+    "OriginRefused",
     "OwnerRunning",
     "OwnerUnreachable",
     "PathRefused",
@@ -30,9 +36,12 @@ __all__ = [
     "StoreNewer",
     "StoreUnavailable",
     "TimedOut",
+    "Unauthorized",
     "UnknownBrain",
     "UnknownClaim",
     "UnknownOperation",
+    "UnknownRoute",
+    "UnsupportedMedia",
     "WouldDowngrade",
 ]
 
@@ -247,6 +256,71 @@ class ConfigInvalid(HindbrainError):
 
     code = "config_invalid"
     exit_code = 2
+
+
+class Unauthorized(HindbrainError):
+    """The call has no token of this home."""
+
+    code = "unauthorized"
+    http_status = 401
+
+
+class HostRefused(HindbrainError):
+    """The request names another host than the owner, as a web page that rebinds its name would."""
+
+    code = "host_refused"
+    http_status = 403
+
+
+class OriginRefused(HindbrainError):
+    """The request comes from a web page of another origin."""
+
+    code = "origin_refused"
+    http_status = 403
+
+
+class BindRefused(HindbrainError):
+    """The owner listens on loopback only, unless a certificate protects the wire."""
+
+    code = "bind_refused"
+    exit_code = 2
+
+
+class BodyTooLarge(HindbrainError):
+    """The request body is larger than any operation takes."""
+
+    code = "body_too_large"
+    http_status = 413
+
+
+class UnsupportedMedia(HindbrainError):
+    """The body is not declared as JSON."""
+
+    code = "unsupported_media_type"
+    http_status = 415
+
+
+class UnknownRoute(HindbrainError):
+    """The owner serves nothing at this address."""
+
+    code = "unknown_route"
+    http_status = 404
+    exit_code = 2
+
+
+class MethodRefused(HindbrainError):
+    """The address exists, but not for this HTTP method."""
+
+    code = "method_refused"
+    http_status = 405
+    exit_code = 2
+
+
+class NotReady(HindbrainError):
+    """This part of the owner is still starting."""
+
+    code = "not_ready"
+    http_status = 503
 
 
 class InternalError(HindbrainError):
