@@ -1,0 +1,260 @@
+"""HTTP: the operations under /api, and the reads that a page needs. A loop over the registry, no logic of its own."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import anyio.to_thread
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from hindbrain.domain.errors import (
+    HindbrainError,
+    InternalError,
+    MethodRefused,
+    NotReady,
+    PathRefused,
+    UnknownOperation,
+    UnknownRoute,
+)
+from hindbrain.services.events import Event
+from hindbrain.surfaces.http_request import (
+    Selected,
+    UnknownSelection,
+    asker_of,
+    json_body,
+    selected_in,
+    with_selection,
+)
+from hindbrain.surfaces.openapi import document
+from hindbrain.surfaces.runner import Progress, Runner, Served
+from hindbrain.surfaces.security import json_response, refusal_response
+from hindbrain.surfaces.sse import answer_stream, change_stream, event_response
+from hindbrain.surfaces.wire import checked_root
+
+__all__ = ["Facts", "LateMount", "build"]
+
+_GREETING = """Hindbrain: shared memory and mission control for coding agents.
+The operations are under /api; every call needs the token of this home.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """What one owner says of itself."""
+
+    version: str
+    instance: str
+    pid: int
+    started_ms: int
+    host: str
+    port: int
+    bridge_port: int
+    on_demand: bool
+    bound_root: str | None
+
+
+class LateMount:
+    """A part that is mounted when its import is done; until then it says when to come back."""
+
+    def __init__(self) -> None:
+        self.state = "starting"
+        self._app: ASGIApp | None = None
+
+    def mount(self, app: ASGIApp) -> None:
+        self._app, self.state = app, "ready"
+
+    def failed(self) -> None:
+        self.state = "failed"
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self._app is not None:
+            await self._app(scope, receive, send)
+            return
+        reason = "MCP is still starting" if self.state == "starting" else "MCP could not be started; owner.log has the reason"
+        await refusal_response(NotReady(reason, fix="call again in a second"))(scope, receive, send)
+
+
+def build(
+    served: Served, runner: Runner, facts: Facts, *, mcp: LateMount, stopping: asyncio.Event, stop: Callable[[], None]
+) -> Starlette:
+    """The routes of the owner. The guard of `security` goes around the result."""
+    api = _Api(served, runner, facts, mcp=mcp, stopping=stopping, stop=stop)
+    reads = {
+        "/": api.greeting,
+        "/api/health": api.health,
+        "/api/status": api.status,
+        "/api/operations": api.operations,
+        # The seeds call operations tools: both names stand in requirement rows and lead to one handler.
+        "/api/tools": api.operations,
+        "/api/instances": api.instances,
+        "/api/instance/self": api.instance_self,
+        "/api/graph/stats": api.graph_stats,
+        "/api/openapi.json": api.openapi,
+        "/api/events": api.events,
+    }
+    writes = {"/api/op/{name}": api.operation, "/api/tools/{name}": api.operation, "/api/stop": api.stop}
+    app = Starlette(
+        routes=[
+            *(Route(path, endpoint, methods=["GET"]) for path, endpoint in reads.items()),
+            *(Route(path, endpoint, methods=["POST"]) for path, endpoint in writes.items()),
+            Route("/mcp", mcp),
+        ],
+        exception_handlers={
+            PathRefused: _bad_path,
+            HindbrainError: _refused,
+            UnknownSelection: _unknown_selection,
+            HTTPException: _no_route,
+            Exception: _defect,
+        },
+    )
+    app.router.redirect_slashes = False
+    return app
+
+
+class _Api:
+    """The handlers: parse, run, answer."""
+
+    def __init__(
+        self, served: Served, runner: Runner, facts: Facts, *, mcp: LateMount, stopping: asyncio.Event, stop: Callable[[], None]
+    ) -> None:
+        self._served = served
+        self._runner = runner
+        self._facts = facts
+        self._mcp = mcp
+        self._stopping = stopping
+        self._end_owner = stop
+        self._operations: list[dict[str, Any]] = served.manifest()["operations"]
+        self._by_name: dict[str, dict[str, Any]] = {op["name"]: op for op in self._operations}
+
+    async def greeting(self, request: Request) -> Response:
+        return PlainTextResponse(_GREETING)
+
+    async def health(self, request: Request) -> Response:
+        return json_response({"ok": True, "status": "ok", **self._owner()})
+
+    async def status(self, request: Request) -> Response:
+        asker, selected = asker_of(request), await self._selected(request)
+        health = await self._runner.answer("health", {}, lambda: asker.caller(selected))
+        return json_response({"ok": health.get("ok"), "owner": self._owner(), "health": health} | _echo(selected))
+
+    async def operations(self, request: Request) -> Response:
+        listed = {"operations": self._operations, "rest_brain_selector": True, "version": self._facts.version}
+        return json_response({"ok": True, **listed})
+
+    async def instances(self, request: Request) -> Response:
+        answer = await self._runner.answer("instances", {}, asker_of(request).caller)
+        return json_response({key: value for key, value in answer.items() if key != "self"})
+
+    async def instance_self(self, request: Request) -> Response:
+        answer = await self._runner.answer("instances", {}, asker_of(request).caller)
+        if not answer.get("ok"):
+            return json_response(answer)
+        return json_response({"ok": True, **self._owner(), **answer["self"], "scope": "across all brains"})
+
+    async def graph_stats(self, request: Request) -> Response:
+        selected = await self._selected(request) or await self._registered(self._facts.bound_root or "")
+        nodes, edges = await anyio.to_thread.run_sync(self._counts, selected)
+        return json_response({"ok": True, "node_count": nodes, "edge_count": edges} | _echo(selected))
+
+    async def openapi(self, request: Request) -> Response:
+        url = f"http://{self._facts.host}:{self._facts.port}"
+        return json_response(document(self._operations, version=self._facts.version, url=url))
+
+    async def events(self, request: Request) -> Response:
+        asker, selected = asker_of(request), await self._selected(request)
+
+        def wanted(event: Event) -> bool:
+            echo = event.session is not None and event.session == asker.session
+            return not echo and (selected is None or event.data.get("brain") == selected.name)
+
+        stream = change_stream(
+            self._served.events,
+            instance=self._facts.instance,
+            wanted=wanted,
+            last_event_id=request.headers.get("last-event-id"),
+            stopping=self._stopping,
+        )
+        return event_response(stream, headers={"Hindbrain-Session": asker.session})
+
+    async def operation(self, request: Request) -> Response:
+        op = self._offered(request.path_params["name"])
+        asker = asker_of(request)
+        arguments = await json_body(request)
+        if isinstance(root := arguments.get("caller_root"), str):
+            checked_root(root)
+        selected = await self._selected(request)
+        if selected is not None:
+            arguments = with_selection(op, arguments, selected)
+
+        async def call(progress: Progress | None) -> dict[str, Any]:
+            answer = await self._runner.answer(op["name"], arguments, lambda: asker.caller(selected), progress=progress)
+            return answer | _echo(selected)
+
+        headers = {"Hindbrain-Session": asker.session}
+        if op["progress"] and "text/event-stream" in request.headers.get("accept", ""):
+            return event_response(answer_stream(call), headers=headers)
+        return json_response(await call(None), headers=headers)
+
+    async def stop(self, request: Request) -> Response:
+        self._end_owner()
+        return json_response({"ok": True, "stopping": True, "pid": self._facts.pid, "instance": self._facts.instance})
+
+    def _owner(self) -> dict[str, Any]:
+        return {**asdict(self._facts), "mcp": self._mcp.state}
+
+    def _offered(self, name: str) -> dict[str, Any]:
+        op = self._by_name.get(name)
+        if op is None or "http" in op["left_out"]:
+            why = f": {op['left_out']['http']}" if op else ""
+            raise UnknownOperation(f"HTTP has no operation {name[:80]!r}{why}", fix="GET /api/operations lists them all")
+        return op
+
+    async def _selected(self, request: Request) -> Selected | None:
+        """The brain that ?brain= names, if it names one."""
+        name = request.query_params.get("brain")
+        return None if name is None else await self._registered(name)
+
+    async def _registered(self, name: str) -> Selected:
+        return await anyio.to_thread.run_sync(selected_in, self._served.home, name)
+
+    def _counts(self, selected: Selected) -> tuple[int, int]:
+        home = self._served.home
+        brain = home.medulla() if selected.root is None else home.project(selected.root)
+        return home.manifest_counts(brain) if brain is not None else (0, 0)
+
+
+def _echo(selected: Selected | None) -> dict[str, Any]:
+    return {} if selected is None else selected.echo()
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HindbrainError)  # noqa: S101 - the table of handlers says so
+    return refusal_response(error)
+
+
+async def _bad_path(request: Request, error: Exception) -> Response:
+    """A caller root that cannot be a path is a malformed request, not a path somebody may not see."""
+    assert isinstance(error, PathRefused)  # noqa: S101
+    return refusal_response(error, status=400)
+
+
+async def _unknown_selection(request: Request, error: Exception) -> Response:
+    assert isinstance(error, UnknownSelection)  # noqa: S101
+    return json_response(error.answer(), status=404)
+
+
+async def _no_route(request: Request, error: Exception) -> Response:
+    if isinstance(error, HTTPException) and error.status_code == 405:
+        method = request.method[:10]
+        return refusal_response(MethodRefused(f"{method} is not offered here", fix="operations are POST, reads are GET"))
+    return refusal_response(UnknownRoute("nothing is served at this address", fix="GET /api/openapi.json lists every address"))
+
+
+async def _defect(request: Request, error: Exception) -> Response:
+    return refusal_response(InternalError("the owner failed on this request", fix="see owner.log in the home"))

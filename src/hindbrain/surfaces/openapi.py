@@ -1,0 +1,148 @@
+"""The OpenAPI document: the registry once more, in the words of HTTP. Knows no handler."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from hindbrain.domain.errors import ERRORS
+
+__all__ = ["OPERATION_PATH", "document"]
+
+OPERATION_PATH = "/api/op/{name}"
+
+# What the wire itself can answer to any operation, before or after it runs.
+_WIRE_CODES = (
+    "invalid_params",
+    "path_refused",
+    "unauthorized",
+    "host_refused",
+    "origin_refused",
+    "unknown_brain",
+    "body_too_large",
+    "unsupported_media_type",
+    "internal",
+    "timed_out",
+)
+_READS = {
+    "/api/health": "Whether the owner is up, and which one it is.",
+    "/api/status": "The owner, and the health of the caller's brain.",
+    "/api/operations": "Every operation with its schema, effect and errors.",
+    "/api/instances": "One row per brain on disk, warm or dormant, with its own counters.",
+    "/api/instance/self": "The owner's own record: totals across all brains.",
+    "/api/graph/stats": "Nodes and edges of one brain.",
+    "/api/events": "What changes, as server-sent events.",
+    "/api/openapi.json": "This document.",
+}
+_SELECTING = ("/api/status", "/api/graph/stats", "/api/events")
+
+_BRAIN = {
+    "name": "brain",
+    "in": "query",
+    "required": False,
+    "schema": {"type": "string"},
+    "description": "a registered project root, or medulla; without it the bound root answers",
+}
+_HEADERS = [
+    {
+        "name": "Hindbrain-Caller-Root",
+        "in": "header",
+        "schema": {"type": "string"},
+        "description": "absolute project directory of the caller, percent-encoded UTF-8",
+    },
+    {"name": "Hindbrain-Agent", "in": "header", "schema": {"type": "string"}, "description": "who calls, as host:role"},
+    {"name": "Hindbrain-Session", "in": "header", "schema": {"type": "string"}, "description": "the session; made if absent"},
+]
+
+
+def document(operations: Iterable[Mapping[str, Any]], *, version: str, url: str) -> dict[str, Any]:
+    """OpenAPI 3.1 for every operation and every read of the owner."""
+    paths: dict[str, Any] = {path: {"get": _read(path, summary)} for path, summary in _READS.items()}
+    paths["/api/stop"] = {"post": _stop()}
+    for op in operations:
+        if "http" in op["surfaces"]:
+            paths[OPERATION_PATH.format(name=op["name"])] = {"post": _operation(op)}
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "Hindbrain", "version": version, "description": "Shared memory and mission control for coding agents."},
+        "servers": [{"url": url}],
+        "security": [{"token": []}],
+        "paths": paths,
+        "components": {
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer", "description": "the token file of the home"}},
+            "schemas": {"Answer": _ANSWER, "Error": _ERROR},
+        },
+    }
+
+
+_ANSWER = {
+    "type": "object",
+    "required": ["ok"],
+    "properties": {
+        "ok": {"type": "boolean"},
+        "refused": {"type": "string", "description": "the code of a refusal; nothing was written"},
+        "reason": {"type": "string"},
+    },
+}
+_ERROR = {
+    "type": "object",
+    "required": ["ok", "error"],
+    "properties": {
+        "ok": {"const": False},
+        "error": {
+            "type": "object",
+            "required": ["code", "message"],
+            "properties": {"code": {"type": "string", "enum": sorted(ERRORS)}, "message": {"type": "string"}, "fix": {}},
+        },
+    },
+}
+
+
+def _operation(op: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "operationId": op["name"],
+        "summary": op["summary"],
+        "description": op["help"],
+        "tags": [op["effect"]],
+        "parameters": [*_HEADERS, *([_BRAIN] if op["effect"] == "read" else [])],
+        "requestBody": {"required": True, "content": {"application/json": {"schema": op["schema"]}}},
+        "responses": {"200": _answered(streams=op["progress"]), **_failures({*op["raises"], *_WIRE_CODES})},
+    }
+
+
+def _read(path: str, summary: str) -> dict[str, Any]:
+    codes = {"unauthorized", "host_refused", "origin_refused", *({"unknown_brain"} if path in _SELECTING else ())}
+    answer = (
+        {"description": "a stream", "content": {"text/event-stream": {"schema": {"type": "string"}}}}
+        if path == "/api/events"
+        else _answered(streams=False)
+    )
+    return {
+        "operationId": "get " + path,
+        "summary": summary,
+        "tags": ["read"],
+        "parameters": [*_HEADERS, *([_BRAIN] if path in _SELECTING else [])],
+        "responses": {"200": answer, **_failures(codes)},
+    }
+
+
+def _stop() -> dict[str, Any]:
+    return {
+        "operationId": "post /api/stop",
+        "summary": "Ends the owner when the running calls are done.",
+        "tags": ["write"],
+        "responses": {"200": _answered(streams=False), **_failures({"unauthorized", "host_refused", "origin_refused"})},
+    }
+
+
+def _answered(*, streams: bool) -> dict[str, Any]:
+    content: dict[str, Any] = {"application/json": {"schema": {"$ref": "#/components/schemas/Answer"}}}
+    if streams:
+        content["text/event-stream"] = {"schema": {"type": "string"}}
+    return {"description": "the answer; a refusal is an answer too", "content": content}
+
+
+def _failures(codes: set[str]) -> dict[str, Any]:
+    by_status: dict[int, list[str]] = {}
+    for code in sorted(codes):
+        by_status.setdefault(ERRORS[code].http_status, []).append(code)
+    schema = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
+    return {str(status): {"description": ", ".join(found), "content": schema} for status, found in sorted(by_status.items())}

@@ -1,0 +1,262 @@
+"""The owner: the one process per home that hosts every brain and serves REST, events, MCP and bridges on loopback."""
+
+import asyncio
+import contextlib
+import importlib
+import json
+import logging
+import os
+import secrets
+import signal
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import anyio.to_thread
+
+from hindbrain import __version__
+from hindbrain.domain.caller import Channel
+from hindbrain.settings import Settings
+from hindbrain.stores.atomic import write_text
+from hindbrain.stores.home import Home
+from hindbrain.stores.repository import canonical_root
+from hindbrain.surfaces.http import Facts, LateMount, build
+from hindbrain.surfaces.listening import LOOPBACK, Bind, Server, allowed_hosts, listen_loopback, listen_remote
+from hindbrain.surfaces.owner_log import start_log
+from hindbrain.surfaces.presence import Presence
+from hindbrain.surfaces.runner import Activity, Runner, Watched, defect_lines
+from hindbrain.surfaces.security import Guard
+
+__all__ = ["Owner", "serve"]
+
+LOG = logging.getLogger("hindbrain.owner")
+
+DRAIN_S = 10  # how long running calls may take to end once the owner stops; what is left then ends as in a power cut
+_WATCH_S = 1.0  # how often an owner looks whether it is still needed
+_BRIDGE_LIMIT = 16 * 1024 * 1024  # one line of a bridge
+
+
+def serve(
+    home: Path,
+    *,
+    port: int | None = None,
+    root: str | None = None,
+    on_demand: bool = False,
+    foreground: bool = True,
+    bind: str = LOOPBACK,
+    tls_cert: Path | None = None,
+    tls_key: Path | None = None,
+) -> int:
+    """Own a home until somebody stops it. Raises OwnerRunning if it has an owner, BindRefused for an unsafe address."""
+    place = Home(home)
+    settings = Settings.read(place.config_file)
+    where = Bind(address=bind, tls_cert=tls_cert, tls_key=tls_key)
+    where.check()
+    presence = Presence(place)
+    try:
+        start_log(place.log_file, to_terminal=foreground)
+        owner = Owner(place, settings, presence, port=port, root=root, on_demand=on_demand, bind=where)
+        owner.run(announce=_say if foreground else None)
+    finally:
+        presence.leave()
+    if owner.unfinished:
+        # A call that hangs sits on a thread nobody can end. Leaving it behind would be an orphan; the stores survive this.
+        logging.shutdown()
+        os._exit(0)
+    return 0
+
+
+def _say(line: str) -> None:
+    print(line, flush=True)
+
+
+class Owner:
+    """One owner process, from its sockets to its end."""
+
+    def __init__(
+        self,
+        home: Home,
+        settings: Settings,
+        presence: Presence,
+        *,
+        port: int | None,
+        root: str | None,
+        on_demand: bool,
+        bind: Bind,
+    ) -> None:
+        from hindbrain.app import App
+
+        self._home = home
+        self._presence = presence
+        self._bind = bind
+        self._on_demand = on_demand
+        self._idle_exit_s = settings.number("idle_exit_s")
+        self._bound_root = canonical_root(root) if root else None
+        wanted = settings.number("port") if port is None else port
+        self._remote_socket = listen_remote(bind, wanted) if bind.remote else None
+        self._socket = listen_loopback(0 if bind.remote else wanted)
+        self._app = App(home, settings, bound_root=self._bound_root)
+        self._activity = Activity()
+        self._watched = Watched(self._app, self._activity)
+        self._mcp = LateMount()
+        self.unfinished = 0
+
+    def run(self, *, announce: Callable[[str], None] | None) -> None:
+        """Serve until stopped; then drain, close the brains and go."""
+        with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+            runner.run(self._serve(announce))
+        if self.unfinished:
+            LOG.warning("%d calls did not end within %d s", self.unfinished, DRAIN_S)
+        elif self._presence.holds():
+            self._app.close()
+        LOG.info("stopped")
+
+    async def _serve(self, announce: Callable[[str], None] | None) -> None:
+        self._stopping = asyncio.Event()
+        self._mcp_settled = asyncio.Event()
+        self._bridges: set[asyncio.Task[Any]] = set()
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            loop.add_signal_handler(number, self.stop, signal.Signals(number).name)
+        bridge = await asyncio.start_server(self._on_bridge, LOOPBACK, 0, limit=_BRIDGE_LIMIT)
+        facts = self._facts(bridge.sockets[0].getsockname()[1])
+        servers = self._servers(self._guarded(facts))
+        serving = [asyncio.ensure_future(server.run_on_socket()) for server in servers]
+        for server in servers:
+            await server.accepting.wait()
+        self._presence.announce(asdict(facts))
+        LOG.info("owner %s of %s is process %d on port %d", facts.instance, self._home.path, facts.pid, facts.port)
+        if announce is not None:
+            announce(f"Hindbrain owner {facts.version} of {self._home.path} on http://{facts.host}:{facts.port}")
+        around = [asyncio.ensure_future(self._serve_mcp()), asyncio.ensure_future(self._watch())]
+        await self._stopping.wait()
+        bridge.close()
+        for server in servers:
+            server.should_exit = True
+        await asyncio.gather(*serving, *around)
+        await self._drain()
+
+    def stop(self, reason: str) -> None:
+        """Begin to stop: no new connection, and every stream ends."""
+        if not self._stopping.is_set():
+            LOG.info("stopping: %s", reason)
+            self._stopping.set()
+
+    # -- parts -------------------------------------------------------------------------------------------------------
+
+    def _facts(self, bridge_port: int) -> Facts:
+        return Facts(
+            version=__version__,
+            instance=secrets.token_hex(8),
+            pid=os.getpid(),
+            started_ms=time.time_ns() // 1_000_000,
+            host=LOOPBACK,
+            port=self._socket.getsockname()[1],
+            bridge_port=bridge_port,
+            on_demand=self._on_demand,
+            bound_root=self._bound_root,
+        )
+
+    def _guarded(self, facts: Facts) -> Guard:
+        routes = build(
+            self._app,
+            Runner(self._app, self._activity),
+            facts,
+            mcp=self._mcp,
+            stopping=self._stopping,
+            stop=lambda: self.stop("asked over HTTP"),
+        )
+        remote = (self._bind, self._remote_socket.getsockname()[1]) if self._remote_socket else None
+        tokens = {Channel.AGENT: self._home.token(), Channel.HUMAN: self._home.token(human=True)}
+        return Guard(routes, hosts=allowed_hosts(facts.port, remote=remote), tokens=tokens, activity=self._activity)
+
+    def _servers(self, guard: Guard) -> list[Server]:
+        servers = [Server(guard, self._socket, drain_s=DRAIN_S)]
+        if self._remote_socket is not None:
+            servers.append(Server(guard, self._remote_socket, drain_s=DRAIN_S, bind=self._bind))
+        return servers
+
+    async def _serve_mcp(self) -> None:
+        """Mount MCP once its library is loaded, which takes most of a second: the API answers meanwhile."""
+        self._write_manifest({})
+        try:
+            module = await anyio.to_thread.run_sync(importlib.import_module, "hindbrain.surfaces.mcp")
+            asgi, lifespan = module.mount(self._watched, on_call=self._activity.touch)
+            self._write_manifest(await anyio.to_thread.run_sync(module.mcp_manifest, self._watched))
+            async with lifespan():
+                self._serve_bridge = module.serve_bridge
+                self._mcp.mount(asgi)
+                self._mcp_settled.set()
+                await self._stopping.wait()
+                await self._drain()
+                await self._end_bridges()
+        except Exception as defect:  # noqa: BLE001 - without MCP the owner still serves REST and the CLI, and says so
+            LOG.error("MCP could not be served: %s", "; ".join(defect_lines(defect)))
+            self._mcp.failed()
+            self._mcp_settled.set()
+
+    def _write_manifest(self, more: dict[str, Any]) -> None:
+        """Keep what bridges and thin clients need on disk. A complete manifest of this version is never shortened."""
+        known: dict[str, Any] = {}
+        with contextlib.suppress(OSError, ValueError):
+            known = json.loads(self._home.manifest_file.read_text(encoding="utf-8"))
+        fresh = self._app.manifest()
+        if more:
+            fresh["mcp"] = more
+        elif known.get("version") == fresh["version"] and "mcp" in known:
+            return
+        if known != fresh:
+            write_text(self._home.manifest_file, json.dumps(fresh, ensure_ascii=False, separators=(",", ":")))
+
+    async def _on_bridge(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        if task is not None:
+            self._bridges.add(task)
+            task.add_done_callback(self._bridges.discard)
+        try:
+            with self._activity.connection():
+                await self._mcp_settled.wait()
+                if self._mcp.state == "ready" and not self._stopping.is_set():
+                    await self._serve_bridge(self._watched, reader, writer)
+        except (ConnectionError, asyncio.IncompleteReadError):
+            LOG.info("a bridge broke off")
+        except Exception as defect:  # noqa: BLE001 - one broken bridge must not take the others with it
+            LOG.error("a bridge failed: %s", "; ".join(defect_lines(defect)))
+        finally:
+            writer.close()
+
+    async def _end_bridges(self) -> None:
+        for task in list(self._bridges):
+            task.cancel()
+        await asyncio.gather(*self._bridges, return_exceptions=True)
+
+    # -- the end -----------------------------------------------------------------------------------------------------
+
+    async def _watch(self) -> None:
+        """End an owner whose home is gone, and one that was started on demand and that nobody needs any more."""
+        pause = min(_WATCH_S, self._idle_exit_s / 4) if self._on_demand else _WATCH_S
+        while not self._stopping.is_set():
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._stopping.wait(), timeout=pause)
+            if not self._presence.holds():
+                self.stop("the home is gone")
+            elif self._on_demand and self._activity.idle_s() >= self._idle_exit_s:
+                self.stop("idle")
+
+    async def _drain(self) -> None:
+        deadline = time.monotonic() + DRAIN_S
+        while self._activity.running and time.monotonic() < deadline:
+            await asyncio.sleep(0.02)
+        self.unfinished = self._activity.running
+
+
+def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    """uvloop where it exists: three times the requests of the standard loop."""
+    if sys.platform == "win32":
+        return None
+    import uvloop
+
+    return uvloop.new_event_loop

@@ -1,0 +1,161 @@
+"""The runner: carries a call from the event loop to a worker thread, within a time limit, and knows what is going on."""
+
+import logging
+import threading
+import time
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+import anyio
+import anyio.to_thread
+
+from hindbrain.domain.caller import Caller
+from hindbrain.domain.errors import HindbrainError, InternalError, TimedOut
+from hindbrain.services.events import Events
+from hindbrain.settings import Settings
+from hindbrain.stores.home import Home
+
+__all__ = ["Activity", "Progress", "Runner", "Served", "Watched", "defect_lines"]
+
+LOG = logging.getLogger("hindbrain.runner")
+
+Progress = Callable[[int, int, str], None]
+
+# Calls wait for disk and locks, not for the processor: more threads than cores, few enough to keep SQLite's queue short.
+WORKERS = 32
+
+
+class Served(Protocol):
+    """What a surface needs of the app."""
+
+    home: Home
+    settings: Settings
+    events: Events
+
+    def call(
+        self, operation: str, arguments: Mapping[str, Any], *, caller: Caller, progress: Progress | None = None
+    ) -> dict[str, Any]: ...
+
+    def manifest(self) -> dict[str, Any]: ...
+
+
+class Activity:
+    """What keeps an owner alive: open connections, running calls, and the time of the last of them."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._last = clock()
+        self._open = 0
+        self._running = 0
+
+    def touch(self) -> None:
+        """A call came in."""
+        self._last = self._clock()
+
+    @contextmanager
+    def connection(self) -> Iterator[None]:
+        """One request, stream or bridge that is open."""
+        with self._counted("_open"):
+            yield
+
+    @contextmanager
+    def call(self) -> Iterator[None]:
+        """One call on a worker thread; it counts until the thread is done, also when nobody waits for it any more."""
+        with self._counted("_running"):
+            yield
+
+    @contextmanager
+    def _counted(self, name: str) -> Iterator[None]:
+        with self._lock:
+            setattr(self, name, getattr(self, name) + 1)
+        try:
+            yield
+        finally:
+            with self._lock:
+                setattr(self, name, getattr(self, name) - 1)
+                self._last = self._clock()
+
+    @property
+    def running(self) -> int:
+        return self._running
+
+    def idle_s(self) -> float:
+        """Seconds since anything happened; zero while anything is open."""
+        with self._lock:
+            return 0.0 if self._open or self._running else self._clock() - self._last
+
+
+class Watched:
+    """An app whose calls are counted, whichever surface makes them, so that a stopping owner can wait for them."""
+
+    def __init__(self, served: Served, activity: Activity) -> None:
+        self.home = served.home
+        self.settings = served.settings
+        self.events = served.events
+        self._served = served
+        self._activity = activity
+
+    def call(
+        self, operation: str, arguments: Mapping[str, Any], *, caller: Caller, progress: Progress | None = None
+    ) -> dict[str, Any]:
+        with self._activity.call():
+            return self._served.call(operation, arguments, caller=caller, progress=progress)
+
+    def manifest(self) -> dict[str, Any]:
+        return self._served.manifest()
+
+
+class Runner:
+    """Runs operations for the asynchronous surfaces. The core stays synchronous."""
+
+    def __init__(self, served: Served, activity: Activity) -> None:
+        self._served = served
+        self._activity = activity
+        self._limit_s = served.settings.number("call_timeout_s")
+        self._threads = anyio.CapacityLimiter(WORKERS)
+
+    async def answer(
+        self,
+        operation: str,
+        arguments: Mapping[str, Any],
+        caller: Callable[[], Caller],
+        *,
+        progress: Progress | None = None,
+    ) -> dict[str, Any]:
+        """The answer of one call, or timed_out. A call that is given up goes on to its own end; its brain stays usable."""
+
+        def work() -> dict[str, Any]:
+            with self._activity.call():
+                return self._answered(operation, arguments, caller, progress)
+
+        self._activity.touch()
+        with anyio.move_on_after(self._limit_s):
+            return await anyio.to_thread.run_sync(work, abandon_on_cancel=True, limiter=self._threads)
+        return TimedOut(
+            f"{operation[:80]} took longer than {self._limit_s} s",
+            fix="look at what it changed before calling it again: it may still finish",
+        ).answer()
+
+    def _answered(
+        self, operation: str, arguments: Mapping[str, Any], caller: Callable[[], Caller], progress: Progress | None
+    ) -> dict[str, Any]:
+        try:
+            return self._served.call(operation, arguments, caller=caller(), progress=progress)
+        except HindbrainError as failure:
+            return failure.answer()
+        except Exception as defect:  # noqa: BLE001 - the last place before the wire: a defect becomes an answer and a log entry
+            LOG.error("defect in %s: %s", operation[:80], "; ".join(defect_lines(defect)))
+            return InternalError(
+                f"{operation[:80]} failed inside Hindbrain ({type(defect).__name__})",
+                fix="see owner.log in the home, then run: hindbrain doctor",
+            ).answer()
+
+
+def defect_lines(defect: BaseException) -> list[str]:
+    """Where a defect happened, without its message: messages quote arguments, and arguments are people's memory."""
+    frames = traceback.extract_tb(defect.__traceback__)
+    places = [f"{frame.filename.rsplit('/', 1)[-1]}:{frame.lineno} in {frame.name}" for frame in frames]
+    return [type(defect).__name__, *places]
