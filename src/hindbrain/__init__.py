@@ -1,6 +1,6 @@
 """Hindbrain: shared memory and mission control for coding agents."""
 
-from typing import TYPE_CHECKING
+TYPE_CHECKING = False  # a type checker sees it as true; nobody pays for importing typing
 
 if TYPE_CHECKING:
     from hindbrain.app import open as open  # noqa: A004 - the public name is the verb

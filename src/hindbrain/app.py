@@ -48,10 +48,11 @@ class App:
         agent, root = arguments.get("agent_id"), arguments.get("caller_root")
         told = Caller(
             agent=AgentId(agent) if isinstance(agent, str) and agent.strip() else caller.agent,
-            root=canonical_root(root) if isinstance(root, str) and root else caller.root,
-            root_source=RootSource.CALL if isinstance(root, str) and root else caller.root_source,
+            root=caller.root,
+            root_source=caller.root_source,
             session=caller.session,
             channel=caller.channel,
+            told_root=canonical_root(root) if isinstance(root, str) and os.path.isabs(root) and "\x00" not in root else None,
         )
         return dispatch(Call(caller=told, house=self.house, progress=progress or _no_progress), operation, arguments)
 

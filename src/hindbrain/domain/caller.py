@@ -44,3 +44,4 @@ class Caller:
     root_source: RootSource
     session: SessionId
     channel: Channel = Channel.AGENT
+    told_root: str | None = None  # what the call itself says; heard only where the surface knows no brain's root

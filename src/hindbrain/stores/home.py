@@ -111,6 +111,14 @@ class Home:
             else:
                 yield _brain(found), None
 
+    def ingest_roots(self) -> dict[str, str]:
+        """Extra directories that were ingested into a brain: directory -> the brain's root."""
+        return {k: v for k, v in _read_json(self.brains_dir / "ingest_roots.json").items() if isinstance(v, str)}
+
+    def add_ingest_root(self, directory: str, root: str) -> None:
+        index = {**self.ingest_roots(), directory: root}
+        write_text(self.brains_dir / "ingest_roots.json", json.dumps(index, indent=2, ensure_ascii=False) + "\n")
+
     def register(self, root: str, *, brain_id: BrainId | None, now: int) -> Brain:
         """Write the manifest of a new brain."""
         brain = Brain(id=brain_id or BrainId(str(uuid.uuid4())), root=root, created_ms=now)

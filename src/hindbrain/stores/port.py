@@ -141,6 +141,8 @@ class Writer(Protocol):
 
     def put_tombstone(self, fingerprint: str, *, at: int, by: str, reason: str) -> None: ...
 
+    def drop_tombstone(self, fingerprint: str) -> bool: ...
+
     def put_boot(self, entry: BootEntry) -> None: ...
 
     def drop_boot(self, key: str) -> bool: ...
@@ -202,6 +204,10 @@ class BrainStore(Protocol):
 
     def as_of(self, at: int) -> Iterator[Version]:
         """The versions that were live at a time: born_at <= at < ended_at."""
+        ...
+
+    def ended(self, *, limit: int) -> Iterator[Version]:
+        """Versions that are no longer live, last ended first."""
         ...
 
     def find(self, terms: Sequence[str], *, limit: int) -> Found:

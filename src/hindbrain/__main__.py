@@ -1,0 +1,25 @@
+"""The program `hindbrain`: looks at the first word and loads only what that word needs."""
+
+import sys
+
+__all__ = ["main"]
+
+
+def main() -> int:
+    """Run one command and return its exit code."""
+    words = sys.argv[1:]
+    if words[:1] == ["mcp"]:
+        from hindbrain.surfaces.bridge import main as bridge
+
+        return bridge(words[1:])
+    if words[:1] == ["hook"] or (words[:1] == ["north"] and "--hook" in words):
+        from hindbrain.surfaces.hook import main as hook
+
+        return hook(words)
+    from hindbrain.surfaces.cli import main as cli
+
+    return cli(words)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

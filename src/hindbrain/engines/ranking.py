@@ -1,0 +1,43 @@
+"""Ranking: a score between 0 and 1 from how much of a question a claim covers. Pure; the stores only find candidates."""
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+
+from hindbrain.policy.recall import COMMON_SHARE, QUERY_TERMS, TELLING_ENOUGH, WEIGHTS
+
+__all__ = ["coverage", "rarest", "weighed"]
+
+
+def _idf(frequency: int, total: int) -> float:
+    return math.log(1.0 + (total - frequency + 0.5) / (frequency + 0.5)) if total else 1.0
+
+
+def rarest(words: Sequence[str], frequencies: Mapping[str, int], total: int) -> tuple[str, ...]:
+    """The words that tell most: those that occur, rarest first. A word that a fifth of all claims share finds nothing new
+    once rarer ones are there."""
+    known = sorted((w for w in words if frequencies.get(w, 0) > 0), key=lambda w: frequencies[w])
+    telling = [word for word in known if frequencies[word] * COMMON_SHARE <= total]
+    return tuple((telling if len(telling) >= TELLING_ENOUGH else known)[:QUERY_TERMS])
+
+
+def coverage(
+    query: Sequence[str], label: Collection[str], body: Collection[str], frequencies: Mapping[str, int], total: int
+) -> float:
+    """The share of the question's weight that the claim's words cover, rare words weighing more; labels a little extra."""
+    weights = {word: _idf(min(frequencies.get(word, 0), total), total) for word in query}
+    whole = sum(weights.values())
+    if not whole:
+        return 0.0
+    hit = sum(weight for word, weight in weights.items() if word in body or word in label)
+    named = sum(weight for word, weight in weights.items() if word in label)
+    exact = WEIGHTS.exact if label and set(label) <= set(query) else 0.0
+    return min(1.0, hit / whole + (WEIGHTS.label * named / whole if hit else 0.0) + (exact if named else 0.0))
+
+
+def weighed(score: float, *, verified: bool, stale: bool, graded_wrong: bool) -> float:
+    """The score after what is known of the claim itself; never above 1 and never below a trace of 0."""
+    total = score
+    total += WEIGHTS.verified if verified else 0.0
+    total += WEIGHTS.stale if stale else 0.0
+    total += WEIGHTS.graded_wrong if graded_wrong else 0.0
+    return round(max(0.0, min(1.0, total)), 4)

@@ -1,0 +1,22 @@
+"""Limits: sizes and ages, with the reason beside the number."""
+
+__all__ = [
+    "AGED_OUT_HOURS",
+    "CLAIM_MAX_BYTES",
+    "DAY_MS",
+    "HOUR_MS",
+    "LOCK_WAIT_S",
+    "MEDULLA_SOFT_CAP",
+    "MEDULLA_WARN_AT",
+    "SCAN_INLINE_FILES",
+]
+
+HOUR_MS = 3_600_000
+DAY_MS = 24 * HOUR_MS
+
+CLAIM_MAX_BYTES = 65_536  # one belief; a document belongs into evidence
+AGED_OUT_HOURS = 720  # the freshness check's own threshold, independent of the stale label
+MEDULLA_SOFT_CAP = 200  # the medulla is an index of what holds everywhere, not a warehouse
+MEDULLA_WARN_AT = 300  # from here on nobody reads it; doctor says so
+LOCK_WAIT_S = 30.0  # a writer of one slug waits this long for another before it is told busy
+SCAN_INLINE_FILES = 2_000  # up to this many files a changed directory is read within the call; above, beside it

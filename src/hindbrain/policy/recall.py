@@ -1,0 +1,47 @@
+"""Recall: how many rows, how they are weighed, and from where on an answer is no answer."""
+
+from dataclasses import dataclass
+
+__all__ = [
+    "BEAT_CANDIDATES",
+    "BEAT_MIN_SCORE",
+    "COMMON_SHARE",
+    "QUERY_TERMS",
+    "RECENT_ROWS",
+    "SEEK_TOP_K",
+    "STOP_WORDS",
+    "TELLING_ENOUGH",
+    "WEIGHTS",
+    "Weights",
+]
+
+BEAT_CANDIDATES = 24  # hits looked at for each feed of a beat: enough to drop duplicates and marked rows and still fill it
+BEAT_MIN_SCORE = 0.1  # below this a claim shares only common words with the task
+RECENT_ROWS = 3  # shown when nothing matches: enough to see that memory exists, too few to be noise
+SEEK_TOP_K = 20
+COMMON_SHARE = 5  # a word in more than one claim of five is common here
+TELLING_ENOUGH = 3  # with this many rarer words the common ones only cost time
+QUERY_TERMS = 24  # the rarest words of a long task carry its meaning; more cost time and change nothing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weights:
+    """How a row's score is made from its word coverage."""
+
+    label: float = 0.15  # a word of the query in the label says more than one in the prose
+    exact: float = 0.25  # the label itself was typed
+    verified: float = 0.05  # a checked belief before an authored one of the same fit
+    stale: float = -0.05  # an old one after it
+    graded_wrong: float = -0.5  # somebody found it wrong: last, and labelled
+
+
+WEIGHTS = Weights()
+
+STOP_WORDS = frozenset(
+    """a about above after again all also am an and any are as at be because been before being below between both but by can
+    could did do does doing done down during each either else ever few for from further get gets got had has have having he her
+    here hers him his how i if in into is it its itself just let like may me might more most must my no nor not now of off on
+    once one only or other our ours out over own please same she should so some such than that the their theirs them then there
+    these they this those through to too under until up us use used using very want was way we were what when where which while
+    who whom whose why will with within without would you your yours""".split()
+)

@@ -1,0 +1,76 @@
+"""Anchors: what a claim cites, read from the repository at that moment, and whether it changed since."""
+
+import hashlib
+import os
+from collections.abc import Iterable, Mapping
+
+from hindbrain.domain.errors import PathRefused
+from hindbrain.engines.light_graph import evidence_path
+
+__all__ = ["changed", "checked", "digests", "file_digest"]
+
+_MOST_BYTES = 16 * 1024 * 1024
+
+
+def checked(values: Iterable[str], root: str | None) -> tuple[str, ...]:
+    """Evidence values as they may be stored: relative to the root and inside it. Others are refused."""
+    kept = []
+    for value in values:
+        text = " ".join(value.split("\n")).strip().replace("\\", "/")
+        path = evidence_path(text)
+        if "\x00" in text or not path:
+            raise PathRefused(f"the evidence {value[:80]!r} is not a path", fix="give a path relative to the repository")
+        if root is not None and os.path.isabs(path):
+            real = os.path.realpath(path)
+            if not real.startswith(root.rstrip("/") + "/"):
+                raise PathRefused(
+                    f"the evidence {path[:80]!r} lies outside {root}", fix="cite a file of this repository by its relative path"
+                )
+            text = text.replace(path, os.path.relpath(real, root), 1)
+        elif root is not None and not _inside(path, root):
+            raise PathRefused(f"the evidence {path[:80]!r} leaves {root}", fix="cite a file of this repository by its relative path")
+        while text.startswith("./"):
+            text = text[2:]
+        kept.append(text)
+    return tuple(kept)
+
+
+def _inside(path: str, root: str) -> bool:
+    if ".." in path.split("/"):
+        return False
+    # A link inside the repository may point outside it: what is read must lie under the root.
+    real = os.path.realpath(os.path.join(root, path))
+    return real == root or real.startswith(root.rstrip("/") + "/")
+
+
+def file_digest(root: str, path: str) -> str:
+    """sha256 of a file of the repository, '' when there is none that may be read."""
+    if not _inside(path, root):
+        return ""
+    try:
+        with open(os.path.join(root, path), "rb") as file:
+            content = file.read(_MOST_BYTES + 1)
+    except (OSError, ValueError):
+        return ""
+    return hashlib.sha256(content).hexdigest()
+
+
+def digests(values: Iterable[str], root: str | None) -> dict[str, str]:
+    """path -> digest of every cited file, as it is now."""
+    if root is None:
+        return {}
+    return {path: file_digest(root, path) for path in map(evidence_path, values) if path}
+
+
+def changed(anchors: Mapping[str, str], root: str | None) -> dict[str, str]:
+    """path -> reason for every cited file that is no longer what it was: evidence_changed or evidence_missing."""
+    if root is None:
+        return {}
+    found = {}
+    for path, digest in anchors.items():
+        now = file_digest(root, path)
+        if digest and not now:
+            found[path] = "evidence_missing"
+        elif digest and now != digest:
+            found[path] = "evidence_changed"
+    return found

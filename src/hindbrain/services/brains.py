@@ -1,0 +1,177 @@
+"""Brains: which there are, which covers a directory, and which are open. At most a few stay warm."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from hindbrain.domain.brain import Brain
+from hindbrain.settings import Settings
+from hindbrain.stores.files import ClaimDirectory
+from hindbrain.stores.filestate import FileState
+from hindbrain.stores.home import REPO_DIR, Home
+from hindbrain.stores.port import BrainStore
+from hindbrain.stores.repository import repository_of
+
+__all__ = ["Brains", "OpenBrain", "StoreOpener"]
+
+StoreOpener = Callable[[Brain, Path], BrainStore]
+
+
+class OpenBrain:
+    """A warm brain: its database, its claim files, and what those looked like last."""
+
+    def __init__(self, brain: Brain, directory: Path, store: BrainStore) -> None:
+        self.brain = brain
+        self.directory = directory
+        self.store = store
+        self.state = FileState(directory / "files.db")
+        self.users = 0
+        self.lock = threading.RLock()
+        self.counts: dict[tuple[str, str], int] = {}
+        self.warned: set[str] = set()
+
+    @property
+    def places(self) -> tuple[ClaimDirectory, ...]:
+        """Where claim files are read from; the first is where they are written."""
+        own = ClaimDirectory(self.directory / "agent-memory")
+        if self.brain.root is not None:
+            carried = Path(self.brain.root) / REPO_DIR / "agent-memory"
+            if carried.is_dir():
+                return (ClaimDirectory(carried), own)
+        return (own,)
+
+    @property
+    def place(self) -> ClaimDirectory:
+        return self.places[0]
+
+    def holding(self, slug: str) -> ClaimDirectory:
+        """The directory that has the file of a slug, else the one where it would be written."""
+        return next((place for place in self.places if place.file(slug).exists()), self.place)
+
+    def close(self) -> None:
+        self.state.close()
+        self.store.close()
+
+
+class Brains:
+    """The shelf of brains of one home."""
+
+    def __init__(
+        self, home: Home, settings: Settings, open_store: StoreOpener, on_open: Callable[[OpenBrain], None], bound_root: str | None
+    ) -> None:
+        self.home = home
+        self.bound_root = bound_root
+        self._cap = settings.number("warm_brain_cap")
+        self._open_store = open_store
+        self._shared_store = bool(settings.text("store_url"))
+        self._on_open = on_open
+        self._warm: OrderedDict[str, OpenBrain] = OrderedDict()
+        self._lock = threading.RLock()
+        self.before_close: Callable[[OpenBrain], None] = lambda _: None
+
+    def all(self) -> list[Brain]:
+        """Every project brain, from disk, whether or not it is loaded."""
+        return list(self.home.projects())
+
+    def covering(self, root: str) -> Brain | None:
+        """The brain of the nearest directory at or above a canonical root; a linked worktree belongs to its repository."""
+        found = self._at_or_above(root)
+        if found is None:
+            repository = repository_of(root)
+            if repository.root != repository.worktree:
+                inside = root.removeprefix(repository.worktree).lstrip("/")
+                found = self._at_or_above(str(Path(repository.root, inside)) if inside else repository.root)
+        return found or self._by_ingest_root(root)
+
+    def _at_or_above(self, root: str) -> Brain | None:
+        for candidate in (root, *map(str, Path(root).parents)):
+            if brain := self.home.project(candidate):
+                return brain
+        return None
+
+    def _by_ingest_root(self, root: str) -> Brain | None:
+        index = self.home.ingest_roots()
+        for candidate in (root, *map(str, Path(root).parents)):
+            if owner := index.get(candidate):
+                return self.home.project(owner)
+        return None
+
+    def has_medulla(self) -> bool:
+        """False until something was shared: reading never creates the medulla."""
+        return self._shared_store or self.home.medulla_dir.is_dir()
+
+    def related(self, root: str) -> list[Brain]:
+        """Brains above or below a directory that none covers."""
+        return [b for b in self.all() if b.root and (b.root.startswith(root.rstrip("/") + "/") or b.covers(root))]
+
+    def warm(self) -> set[str]:
+        with self._lock:
+            return set(self._warm)
+
+    @contextmanager
+    def use(self, brain: Brain) -> Iterator[OpenBrain]:
+        """The open brain, kept open for the block."""
+        opened = self._take(brain)
+        try:
+            yield opened
+        finally:
+            with self._lock:
+                opened.users -= 1
+
+    def _take(self, brain: Brain) -> OpenBrain:
+        with self._lock:
+            opened = self._warm.get(brain.name)
+            if opened is None:
+                self._make_room(brain)
+                directory = self.home.brain_dir(brain)
+                directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+                opened = OpenBrain(brain, directory, self._open_store(brain, directory))
+                self._warm[brain.name] = opened
+                fresh = True
+            else:
+                opened.brain = replace(brain) if opened.brain != brain else opened.brain
+                fresh = False
+            self._warm.move_to_end(brain.name)
+            opened.users += 1
+        if fresh:
+            try:
+                self._on_open(opened)
+            except BaseException:
+                with self._lock:
+                    opened.users -= 1
+                raise
+        return opened
+
+    def _make_room(self, coming: Brain) -> None:
+        """Close the least recently used idle project brains; the bound one and the medulla stay and do not count."""
+        if coming.root is None or coming.root == self.bound_root:
+            return
+        kept = {"medulla", self.bound_root}
+        idle = [name for name, one in self._warm.items() if name not in kept and one.users == 0]
+        count = sum(name not in kept for name in self._warm)
+        while count >= self._cap and idle:
+            self._drop(idle.pop(0))
+            count -= 1
+
+    def _drop(self, name: str) -> None:
+        opened = self._warm.pop(name)
+        self.before_close(opened)
+        opened.close()
+
+    def drop(self, brain: Brain) -> None:
+        """Close a brain if it is open and idle."""
+        with self._lock:
+            if (opened := self._warm.get(brain.name)) and opened.users == 0:
+                self._drop(brain.name)
+
+    def each_warm(self) -> list[OpenBrain]:
+        with self._lock:
+            return list(self._warm.values())
+
+    def close(self) -> None:
+        with self._lock:
+            for name in list(self._warm):
+                self._drop(name)

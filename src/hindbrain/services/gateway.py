@@ -1,0 +1,355 @@
+"""The gateway: the one door for every write of a claim. Size and encoding, hygiene, tombstones, strength, then one
+transaction with its ledger event, then the files. A refusal writes nothing."""
+
+import hashlib
+import hmac
+import json
+import secrets
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from hindbrain.domain.caller import Channel
+from hindbrain.domain.claim import Claim, body_text, parse, render
+from hindbrain.domain.errors import ClaimTooLarge, HygieneRefused, InvalidParams, Rejected, StaleWrite, WouldDowngrade
+from hindbrain.domain.ledger import Act
+from hindbrain.engines.hygiene import Finding, scan
+from hindbrain.engines.light_graph import evidence_path, light_graph
+from hindbrain.engines.text import fold, terms
+from hindbrain.policy.hygiene import NEVER_ALLOWED, ROTATE
+from hindbrain.policy.limits import CLAIM_MAX_BYTES, LOCK_WAIT_S
+from hindbrain.services import anchors
+from hindbrain.services.brains import OpenBrain
+from hindbrain.services.events import Events
+from hindbrain.stores.files import ClaimDirectory, Staged, digest_of
+from hindbrain.stores.port import Edge, Node, Version, Writer
+
+__all__ = ["Draft", "Gateway", "Put", "claim_terms", "fingerprints"]
+
+_STANDS_ALONE = 16  # folded characters from which a value is a value also under another label
+_TRIES = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """A version that wants to become live."""
+
+    claim: Claim
+    act: str
+    actor: str
+    channel: Channel
+    slug: str = ""
+    text: str | None = None  # the exact file text, when it is not rendered from the claim
+    gated: bool = True  # compared with the live version's strength
+    indexed: bool = True
+    on_disk: bool = False  # the file is there already: it came by git or an editor
+    session: str | None = None
+    payload: dict[str, Any] = field(default_factory=dict)
+    before: Callable[[Writer], None] | None = None  # more rows for the same transaction
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Put:
+    """What a write left behind."""
+
+    version: Version
+    previous: Version | None
+    path: Path
+    resolved: int
+    unresolved: int
+
+
+def claim_terms(claim: Claim) -> list[str]:
+    """The words a claim is found by: labels, title, prose, cited paths and dependencies."""
+    parts = [claim.label, claim.title or "", body_text(claim)]
+    parts += [block.label for block in claim.blocks]
+    parts += [path for block in claim.blocks for path in (*block.evidence, *block.depends_on)]
+    return terms("\n".join(parts))
+
+
+def fingerprints(claim: Claim, salt: str, *, slug: str | None = None) -> list[str]:
+    """What a tombstone remembers of a value: each block under its label, and by itself when it is long enough to be one."""
+    made = []
+    label = fold(claim.label) or (slug or "")
+    whole = body_text(claim)
+    for text in dict.fromkeys([whole, *(block.text or block.label for block in claim.blocks)]):
+        folded = fold(text)
+        if not folded:
+            continue
+        made.append(_mac(salt, f"{label}\x1f{folded}"))
+        if len(folded) >= _STANDS_ALONE:
+            made.append(_mac(salt, folded))
+    return list(dict.fromkeys(made))
+
+
+def _mac(salt: str, text: str) -> str:
+    return hmac.new(salt.encode(), text.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()
+
+
+class Gateway:
+    """Every claim that becomes live in any brain passes here."""
+
+    def __init__(self, clock: Callable[[], int], events: Events) -> None:
+        self._clock = clock
+        self._events = events
+        self.settle: Callable[[OpenBrain, str], None] = lambda _brain, _slug: None  # set by the composition: file and row agree
+
+    # -- checks, in the order of the house ---------------------------------------------------------------------------
+
+    def check_text(self, text: str) -> None:
+        """Encoding and size of anything a caller wrote."""
+        if "\x00" in text:
+            raise InvalidParams("the text holds a NUL character", fix="remove it; a claim is plain text")
+        try:
+            size = len(text.encode("utf-8"))
+        except UnicodeEncodeError as broken:
+            raise InvalidParams("the text holds a lone surrogate: it is not Unicode text", fix="send valid UTF-8") from broken
+        if size > CLAIM_MAX_BYTES:
+            raise ClaimTooLarge(
+                f"the claim has {size} bytes; {CLAIM_MAX_BYTES} is the most",
+                fix="keep the belief in the claim and its material in a file that it cites as evidence",
+            )
+
+    def check_hygiene(self, opened: OpenBrain, fields: Iterable[str], *, site: str) -> None:
+        """Refuse secrets and unfinished merges. The answer names the class and the line, never the secret."""
+        allowed = self._allowed(opened)
+        for finding in scan("\n".join(fields)):
+            if finding.pattern_class in NEVER_ALLOWED or not self._is_allowed(finding, allowed):
+                raise HygieneRefused(
+                    f"{site}: line {finding.line} looks like {finding.pattern_class} ({finding.preview}…)",
+                    fix=ROTATE if finding.pattern_class != "conflict_marker" else "resolve the merge by hand, then write the claim",
+                    pattern_class=finding.pattern_class,
+                    line=finding.line,
+                    site=site,
+                )
+
+    def _allowed(self, opened: OpenBrain) -> frozenset[str]:
+        """Exact lines a person let through, by sha256. The medulla has no such list."""
+        if opened.brain.root is None:
+            return frozenset()
+        try:
+            found = json.loads((opened.directory / "hygiene_allow.json").read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return frozenset()
+        return frozenset(key for key, reason in found.items() if reason) if isinstance(found, dict) else frozenset()
+
+    @staticmethod
+    def _is_allowed(finding: Finding, allowed: frozenset[str]) -> bool:
+        return hashlib.sha256(finding.text.encode("utf-8", "surrogatepass")).hexdigest() in allowed
+
+    def check_tombstones(self, opened: OpenBrain, claim: Claim, *, slug: str) -> None:
+        """A rejected or forgotten value does not come back by another case, spacing, look-alike, label or channel."""
+        salt = opened.store.meta("salt")
+        if salt and opened.store.tombstones(fingerprints(claim, salt, slug=slug)):
+            raise Rejected(
+                f"this value was rejected or forgotten in {opened.brain.display_name}",
+                fix="write what holds instead; a person can lift the rejection in a terminal",
+            )
+
+    # -- the write ---------------------------------------------------------------------------------------------------
+
+    def salt(self, opened: OpenBrain) -> str:
+        """The brain's own salt: digests and tombstones mean nothing outside it."""
+        if found := opened.store.meta("salt"):
+            return found
+        with opened.store.writing() as writer:
+            if (found := opened.store.meta("salt")) is None:
+                found = secrets.token_hex(16)
+                writer.set_meta("salt", found)
+        return found
+
+    def put(self, opened: OpenBrain, draft: Draft) -> Put:
+        """Make a draft live under its slug's lock. The checks before the lock leave no trace when they refuse."""
+        slug = draft.slug or draft.claim.slug
+        self.check_text(draft.text if draft.text is not None else render(draft.claim))
+        salt = self.salt(opened)
+        self.check_tombstones(opened, draft.claim, slug=slug)
+        with opened.place.lock(slug, wait_s=LOCK_WAIT_S):
+            return self.put_locked(opened, draft, slug, salt)
+
+    def put_locked(self, opened: OpenBrain, draft: Draft, slug: str, salt: str) -> Put:
+        """The write itself; the caller holds the lock of the slug."""
+        if not draft.on_disk:
+            self.settle(opened, slug)
+        for attempt in range(_TRIES):
+            live = opened.store.live([slug]).get(slug)
+            self._gate(live, draft)
+            try:
+                return self._write(opened, draft, slug, salt, live)
+            except StaleWrite:
+                # Another machine wrote this label between the read and the write; look again.
+                if attempt == _TRIES - 1:
+                    raise
+        raise AssertionError("unreachable")
+
+    def _gate(self, live: Version | None, draft: Draft) -> None:
+        if live is None or not draft.gated:
+            return
+        held = parse(live.text)
+        if not draft.claim.strength.holds_against(held.strength):
+            raise WouldDowngrade(
+                f"the live version ({held.state}, {held.strength.confidence}) is stronger than this one",
+                fix="bring a verification or a higher confidence, or leave it",
+                live={
+                    "state": held.state,
+                    "confidence": held.strength.confidence,
+                    "source_agent": held.source_agent or "unknown",
+                    "created": held.created,
+                },
+            )
+
+    def _write(self, opened: OpenBrain, draft: Draft, slug: str, salt: str, live: Version | None) -> Put:
+        now = self._clock()
+        claim, text = draft.claim, draft.text
+        if text is None:
+            claim = replace(claim, supersedes=slug if live is not None else None)
+            text = render(claim)
+            self.check_text(text)
+        place = opened.holding(slug) if draft.on_disk else opened.place
+        staged = None if draft.on_disk else place.stage(slug, text, replaced=live.text if live else None)
+        try:
+            version, resolved, unresolved = self._commit(opened, draft, slug, salt, live, claim, text, now)
+        except BaseException:
+            if staged is not None:
+                place.unstage(staged)
+            raise
+        path = self._files(opened, place, slug, staged, live, version, now)
+        self._events.publish(
+            {"brain": opened.brain.name, "act": draft.act, "slug": slug, "version": version.version}, session=draft.session
+        )
+        return Put(version=version, previous=live, path=path, resolved=resolved, unresolved=unresolved)
+
+    def _commit(
+        self,
+        opened: OpenBrain,
+        draft: Draft,
+        slug: str,
+        salt: str,
+        live: Version | None,
+        claim: Claim,
+        text: str,
+        now: int,
+    ) -> tuple[Version, int, int]:
+        root = opened.brain.root
+        cited = anchors.digests(claim.evidence, root)
+        claim_id = live.claim_id if live else self._claim_id(opened, slug)
+        with opened.store.writing() as writer:
+            entry = writer.append(
+                Act(
+                    act=draft.act,
+                    subject=f"claim:{claim_id}",
+                    actor=draft.actor,
+                    channel=draft.channel,
+                    at=now,
+                    payload={"digest": _mac(salt, text), "state": claim.state, **draft.payload},
+                )
+            )
+            version = Version(
+                slug=slug,
+                version=entry.seq,
+                claim_id=claim_id,
+                digest=digest_of(text),
+                text=text,
+                active=claim.active,
+                created=claim.created,
+                born_at=now,
+            )
+            words = claim_terms(claim) if claim.active and draft.indexed else []
+            writer.put_claim(version, expected=live.version if live else None, ended_act=draft.act, terms=words)
+            writer.put_anchors(slug, cited)
+            nodes, edges = self._graph(slug, claim, text, cited)
+            writer.put_graph(f"claim:{slug}", nodes, edges)
+            if draft.before is not None:
+                draft.before(writer)
+        return version, sum(bool(d) for d in cited.values()), sum(not d for d in cited.values())
+
+    @staticmethod
+    def _claim_id(opened: OpenBrain, slug: str) -> str:
+        """A label that comes back keeps the id of its earlier versions, so that its history is one chain."""
+        earlier = opened.store.versions(slug)
+        return earlier[0].claim_id if earlier else secrets.token_hex(8)
+
+    @staticmethod
+    def _graph(slug: str, claim: Claim, text: str, cited: dict[str, str]) -> tuple[list[Node], list[Edge]]:
+        if not claim.active:
+            return [], []
+        raw_nodes, raw_edges = light_graph(slug, claim, text)
+        nodes = [Node(id=i, kind=k, label=label) for i, k, label in raw_nodes]
+        edges = [Edge(source=s, relation=r, target=t) for s, r, t in raw_edges]
+        for source, relation, tag in raw_edges:
+            if relation == "evidenced_by" and (label := next(lb for i, _, lb in raw_nodes if i == tag)):
+                path = evidence_path(label)
+                if cited.get(path):
+                    nodes.append(Node(id=f"file::{path}", kind="file", label=path.rsplit("/", 1)[-1], path=path))
+                    edges.append(Edge(source=tag, relation="grounded_in", target=f"file::{path}"))
+        return nodes, edges
+
+    def _files(
+        self,
+        opened: OpenBrain,
+        place: ClaimDirectory,
+        slug: str,
+        staged: Staged | None,
+        live: Version | None,
+        version: Version,
+        now: int,
+    ) -> Path:
+        """The committed version onto the disk. A crash in here is rolled forward by the next reader."""
+        clean = opened.state.directory(str(place.path)) == place.mtime_ns()
+        if staged is not None:
+            place.place(slug, staged, at=now)
+            self._leave_other_places(opened, place, slug)
+        elif live is not None and live.digest != version.digest:
+            place.archive(slug, live.text, at=now)
+        facts = place.facts(slug)
+        if facts is not None:
+            mtime = place.mtime_ns() if clean else None
+            opened.state.put(str(place.path), facts, version.digest, directory_mtime=mtime)
+        return place.file(slug)
+
+    @staticmethod
+    def _leave_other_places(opened: OpenBrain, place: ClaimDirectory, slug: str) -> None:
+        """A label has one live file: a copy in the brain's other directory is an older place, already archived here."""
+        for other in opened.places:
+            if other.path != place.path and other.file(slug).exists():
+                other.remove(slug)
+                opened.state.drop(str(other.path), slug)
+
+    def end(
+        self,
+        opened: OpenBrain,
+        slug: str,
+        *,
+        act: str,
+        actor: str,
+        channel: Channel,
+        payload: dict[str, Any] | None = None,
+        before: Callable[[Writer], None] | None = None,
+        remove_file: bool = True,
+        session: str | None = None,
+    ) -> Version | None:
+        """End a live claim without a successor: archived in the history, gone from recall. The caller holds its lock."""
+        live = opened.store.live([slug]).get(slug)
+        if live is None:
+            return None
+        now = self._clock()
+        place = opened.holding(slug)
+        with opened.store.writing() as writer:
+            writer.append(
+                Act(act=act, subject=f"claim:{live.claim_id}", actor=actor, channel=channel, at=now, payload=payload or {})
+            )
+            writer.end_claim(slug, expected=live.version, at=now, ended_act=act)
+            writer.put_anchors(slug, {})
+            writer.put_graph(f"claim:{slug}", [], [])
+            if before is not None:
+                before(writer)
+        place.archive(slug, live.text, at=now)
+        if remove_file:
+            clean = opened.state.directory(str(place.path)) == place.mtime_ns()
+            place.remove(slug)
+            opened.state.drop(str(place.path), slug)
+            if clean:
+                opened.state.put_directory(str(place.path), place.mtime_ns())
+        self._events.publish({"brain": opened.brain.name, "act": act, "slug": slug}, session=session)
+        return live

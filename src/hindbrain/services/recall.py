@@ -1,0 +1,468 @@
+"""Recall: one pipeline for every question. Scope, candidates, score, floor, budget, rows with provenance. Reads only."""
+
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import TimeoutError as FutureTimeout
+from dataclasses import dataclass, field
+from typing import Any
+
+from hindbrain.domain.brain import Brain, Tier, TierAsked
+from hindbrain.domain.claim import Claim, parse
+from hindbrain.domain.errors import HindbrainError
+from hindbrain.engines.conflicts import differ, is_witness_pair, rule_for
+from hindbrain.engines.ranking import coverage, rarest, weighed
+from hindbrain.engines.text import query_terms, terms
+from hindbrain.policy.recall import BEAT_CANDIDATES, BEAT_MIN_SCORE, RECENT_ROWS
+from hindbrain.services.brains import Brains, OpenBrain
+from hindbrain.services.gateway import claim_terms
+from hindbrain.services.reconcile import CONFLICT, Reconciler
+from hindbrain.services.routing import Gap, Route, gap
+from hindbrain.services.rows import DEMOTION, GRADED_WRONG, Row, RowMaker
+from hindbrain.settings import Settings
+from hindbrain.stores.port import Version
+
+__all__ = ["Beat", "Feed", "Recall", "tier_asked"]
+
+
+@dataclass(slots=True)
+class Feed:
+    """What one store gave."""
+
+    rows: list[Row] = field(default_factory=list)
+    exists: int = 0
+    found: int = 0  # before the cut to the limit
+    gaps: list[Gap] = field(default_factory=list)
+    claims: dict[str, Claim] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Beat:
+    """The memory of one answer: rows of the stores that were asked, and of no other."""
+
+    rows: list[Row]
+    tier: str
+    exists_by_tier: dict[str, int]
+    found: int
+    gaps: list[Gap]
+    conflicts: list[dict[str, Any]]
+    note: str | None = None
+    warning: str | None = None
+
+    @property
+    def exists(self) -> int:
+        return sum(self.exists_by_tier.values())
+
+
+def tier_asked(raw: str | None) -> tuple[TierAsked, str | None]:
+    """What a `tier` argument means. An unknown value never widens the read; it is named in a warning."""
+    if raw is None or raw == "":
+        return TierAsked.DEFAULT, None
+    value = raw.replace("_", "-")
+    try:
+        return TierAsked(value), None
+    except ValueError:
+        return TierAsked.DEFAULT, f"unknown tier {raw[:40]!r}: served as {TierAsked.DEFAULT.value}"
+
+
+class Recall:
+    """Questions about claims."""
+
+    def __init__(
+        self, brains: Brains, reconciler: Reconciler, maker: RowMaker, settings: Settings, clock: Callable[[], int]
+    ) -> None:
+        self._brains = brains
+        self._reconciler = reconciler
+        self._maker = maker
+        self._clock = clock
+        self._per_feed = settings.number("beat_rows_per_feed")
+        self._tokens = settings.number("beat_tokens")
+        self._medulla_wait_s = settings.number("medulla_timeout_ms") / 1000
+        self._wide_allowed = settings.flag("all_brains")
+        self._side = ThreadPoolExecutor(max_workers=4, thread_name_prefix="medulla")
+        self.patient = True  # an embedded process takes in changed files before it answers; the owner may do it beside
+
+    # -- one store ---------------------------------------------------------------------------------------------------
+
+    def feed(
+        self,
+        opened: OpenBrain,
+        query: str | None,
+        *,
+        limit: int,
+        min_score: float = BEAT_MIN_SCORE,
+        marked: bool = False,
+        candidates: int = BEAT_CANDIDATES,
+        include_history: bool = False,
+    ) -> Feed:
+        """The best rows of one brain for a question. `marked` also shows claims that wait for their demotion."""
+        feed = Feed(gaps=self._take_in(opened))
+        for _ in range(2):
+            chosen = self._ranked(opened, query, min_score=min_score, marked=marked, candidates=max(candidates, limit))
+            shown = [version.slug for version, _, _ in chosen[:limit]]
+            if not self._reconciler.stale_rows(opened, shown):
+                break
+        feed.exists = opened.store.counts().active_claims
+        feed.found = len(chosen)
+        feed.rows = self._rows(opened, chosen[:limit], match="task")
+        feed.claims = {version.slug: claim for version, claim, _ in chosen[:limit]}
+        if include_history:
+            feed.rows += self._history_rows(opened, query, limit=limit)
+            feed.found += len(feed.rows) - len(shown)
+        return feed
+
+    def _take_in(self, opened: OpenBrain) -> list[Gap]:
+        gaps = []
+        if not self._reconciler.fresh(opened, wait=self.patient):
+            gaps.append(gap("reconciling", f"claim files of {opened.brain.display_name} changed on disk and are being taken in"))
+        for mark in opened.store.marks(kind=CONFLICT):
+            path = opened.holding(mark.slug).file(mark.slug)
+            gaps.append(gap(CONFLICT, f"{path} has merge-conflict markers and is not served", "resolve the markers in that file by hand"))
+        if lag := opened.store.lag():
+            gaps.append(gap("index_lag", f"the text index is {lag} acts behind", "hindbrain doctor"))
+        return gaps
+
+    def _ranked(
+        self, opened: OpenBrain, query: str | None, *, min_score: float, marked: bool, candidates: int
+    ) -> list[tuple[Version, Claim, float]]:
+        words = query_terms(query or "")
+        if not words:
+            return []
+        known = opened.store.find(words, limit=0)
+        telling = rarest(words, known.frequencies, known.total)
+        if not telling:
+            return []
+        found = opened.store.find(telling, limit=candidates)
+        versions = opened.store.live(found.slugs)
+        marks = self._marks(opened, found.slugs)
+        now, ranked = self._clock(), []
+        for slug in found.slugs:
+            version = versions.get(slug)
+            if version is None or not version.active or (DEMOTION in marks.get(slug, set()) and not marked):
+                continue
+            claim = parse(version.text, fallback_label=slug)
+            fit = coverage(words, set(terms(claim.label)), set(claim_terms(claim)), known.frequencies, known.total)
+            if fit >= min_score:
+                score = weighed(
+                    fit,
+                    verified=claim.state == "verified",
+                    stale=self._maker.is_stale(claim, now),
+                    graded_wrong=GRADED_WRONG in marks.get(slug, set()),
+                )
+                ranked.append((version, claim, score))
+        ranked.sort(key=lambda one: (-one[2], -(one[1].created or 0), one[0].slug))
+        return ranked
+
+    @staticmethod
+    def _marks(opened: OpenBrain, slugs: Iterable[str]) -> dict[str, set[str]]:
+        found: dict[str, set[str]] = {}
+        for mark in opened.store.marks(slugs=list(slugs)):
+            found.setdefault(mark.slug, set()).add(mark.kind)
+        return found
+
+    def _rows(
+        self, opened: OpenBrain, chosen: list[tuple[Version, Claim, float]], *, match: str, scored: bool = True
+    ) -> list[Row]:
+        slugs = [version.slug for version, _, _ in chosen]
+        marks: dict[str, list[Any]] = {}
+        for mark in opened.store.marks(slugs=slugs) if slugs else ():
+            marks.setdefault(mark.slug, []).append(mark)
+        cited = opened.store.anchors(slugs) if slugs else {}
+        now = self._clock()
+        return [
+            self._maker.row(
+                opened,
+                version,
+                now=now,
+                match=match,
+                score=score if scored else None,
+                marks=marks.get(version.slug, ()),
+                cited=cited.get(version.slug),
+                claim=claim,
+            )
+            for version, claim, score in chosen
+        ]
+
+    def _history_rows(self, opened: OpenBrain, query: str | None, *, limit: int) -> list[Row]:
+        """Superseded versions that match, labelled; only on request."""
+        words, now, rows = set(query_terms(query or "")), self._clock(), []
+        for version in opened.store.ended(limit=5_000):
+            claim = parse(version.text, fallback_label=version.slug)
+            if words and words & set(claim_terms(claim)):
+                rows.append(self._maker.row(opened, version, now=now, match="history", score=None, claim=claim))
+            if len(rows) == limit:
+                break
+        return rows
+
+    def recent(self, opened: OpenBrain, *, limit: int = RECENT_ROWS) -> list[Row]:
+        """The newest fresh claims, for a question that nothing answers."""
+        now = self._clock()
+        marks: set[str] = {mark.slug for mark in opened.store.marks(kind=DEMOTION)}
+        fresh = []
+        for version in opened.store.recent(limit + len(marks)):
+            claim = parse(version.text, fallback_label=version.slug)
+            if version.slug not in marks and not self._maker.is_stale(claim, now):
+                fresh.append((version, claim, 0.0))
+        return self._rows(opened, fresh[:limit], match="recent", scored=False)
+
+    # -- beats -------------------------------------------------------------------------------------------------------
+
+    def beat(
+        self,
+        route: Route,
+        query: str | None,
+        *,
+        tier: str | None,
+        fallback: bool,
+        limit: int | None = None,
+        min_score: float = BEAT_MIN_SCORE,
+        include_history: bool = False,
+    ) -> Beat:
+        """The memory of this brain and the medulla, or of the one that was named; never of a third."""
+        asked, warning = tier_asked(tier)
+        if asked is TierAsked.ALL_BRAINS:
+            asked = TierAsked.DEFAULT
+        take = limit if limit is not None else self._per_feed
+        gaps: list[Gap] = [*route.gaps]
+        feeds: dict[str, Feed] = {}
+        options = {"limit": take, "min_score": min_score, "include_history": include_history}
+        if asked is not TierAsked.MEDULLA:
+            if route.brain is not None and route.root is not None:
+                feeds["project"] = self._guarded(route.brain, query, gaps, options)
+            elif route.root is not None:
+                gaps.append(_absent(route))
+        if asked is not TierAsked.PROJECT:
+            feeds["medulla"] = self._medulla(query, gaps, options, marked=asked is TierAsked.MEDULLA)
+        for feed in feeds.values():
+            gaps += feed.gaps
+        rows = [row for feed in feeds.values() for row in feed.rows]
+        found = sum(feed.found for feed in feeds.values())
+        conflicts = self._conflicts(route, feeds, rows)
+        note = None
+        exists = {name: feed.exists for name, feed in feeds.items()}
+        if not rows and fallback and sum(exists.values()):
+            rows, note = self._fallback(route, feeds, gaps)
+        self._budget(rows)
+        return Beat(
+            rows=rows,
+            tier=asked.value,
+            exists_by_tier=exists,
+            found=found,
+            gaps=gaps,
+            conflicts=conflicts,
+            note=note,
+            warning=warning,
+        )
+
+    def _guarded(self, brain: Brain, query: str | None, gaps: list[Gap], options: dict[str, Any]) -> Feed:
+        """A feed that fails is a named gap, never a failed answer."""
+        try:
+            with self._brains.use(brain) as opened:
+                return self.feed(opened, query, **options)
+        except (HindbrainError, OSError) as failure:
+            gaps.append(gap("project_memory_unreachable", f"the memory of {brain.display_name} did not answer: {failure}", "hindbrain doctor"))
+            return Feed()
+
+    def _medulla(self, query: str | None, gaps: list[Gap], options: dict[str, Any], *, marked: bool) -> Feed:
+        """The medulla's feed, read beside the call with a hard time limit."""
+        if not self._brains.has_medulla():
+            return Feed()
+
+        def read() -> Feed:
+            with self._brains.use(self._brains.home.medulla()) as opened:
+                return self.feed(opened, query, marked=marked, **options)
+
+        try:
+            return self._side.submit(read).result(timeout=self._medulla_wait_s)
+        except FutureTimeout:
+            gaps.append(gap("medulla_unreachable", "the medulla did not answer in time; this beat is served without it", "hindbrain doctor"))
+        except (HindbrainError, OSError) as failure:
+            gaps.append(gap("medulla_unreachable", f"the medulla did not answer: {failure}", "hindbrain doctor"))
+        return Feed()
+
+    def _fallback(self, route: Route, feeds: dict[str, Feed], gaps: list[Gap]) -> tuple[list[Row], str | None]:
+        """Claims exist, none matches: the newest few under their own label, or only the stamp when all are stale."""
+        rows: list[Row] = []
+        brains = [route.brain] if route.brain is not None and "project" in feeds else []
+        brains += [self._brains.home.medulla()] if "medulla" in feeds and feeds["medulla"].exists else []
+        for brain in brains:
+            with self._brains.use(brain) as opened:
+                rows += self.recent(opened, limit=RECENT_ROWS - len(rows))
+            if len(rows) >= RECENT_ROWS:
+                break
+        if rows:
+            return rows, "memory exists, not necessarily about your task"
+        gaps.append(gap("no_task_match", "claims exist, but none matches the task and all of them are stale"))
+        return [], None
+
+    def _budget(self, rows: list[Row]) -> None:
+        """Cut long texts so that the rows together fit the beat's budget; a cut is named."""
+        if not rows:
+            return
+        allowance = max(80, self._tokens * 4 // len(rows) - 160)
+        for row in rows:
+            if len(row["text"]) > allowance:
+                row["text"] = row["text"][:allowance].rstrip() + "…"
+                row["truncated"] = True
+
+    # -- pairs -------------------------------------------------------------------------------------------------------
+
+    def _conflicts(self, route: Route, feeds: dict[str, Feed], rows: list[Row]) -> list[dict[str, Any]]:
+        """Pairs of one slug in both tiers. Both rows are shown, the winner directly above the loser; nothing is changed."""
+        if "project" not in feeds or "medulla" not in feeds or route.brain is None or route.brain.root is None:
+            return []
+        root = route.brain.root
+        self._fetch_partners(route.brain, feeds, rows)
+        by_slug: dict[str, dict[str, Row]] = {}
+        for row in rows:
+            by_slug.setdefault(row["slug"], {})[row["tier"]] = row
+        conflicts = []
+        for slug, pair in by_slug.items():
+            if len(pair) < 2:
+                continue
+            mine, shared = feeds["project"].claims[slug], feeds["medulla"].claims[slug]
+            if not differ(mine, shared):
+                if is_witness_pair(mine, shared, root):
+                    pair["project"]["pair"] = pair["medulla"]["pair"] = "witness"
+                continue
+            conflicts.append(self._pair(slug, pair, shared, root, rows))
+        return conflicts
+
+    @staticmethod
+    def _pair(slug: str, pair: dict[str, Row], shared: Claim, root: str, rows: list[Row]) -> dict[str, Any]:
+        moved = [tier for tier in ("project", "medulla") if pair[tier].get("contradicted_by_code")]
+        rule = rule_for(shared, root, evidence_changed=bool(moved))
+        first = rule.winner if rule.winner in pair else ("medulla" if moved == ["project"] else "project")
+        winner, loser = pair[first], pair["medulla" if first == "project" else "project"]
+        rows.remove(loser)
+        rows.insert(rows.index(winner) + 1, loser)
+        label = {"pair_id": f"pair:{slug}", "class": rule.name, "winner": rule.winner, "rule": rule.why}
+        for row in pair.values():
+            row["conflict"] = label
+        shown = ("origin_brain", "store_brain", "source_agent", "age_ms", "text", "state")
+        return {
+            **label,
+            "slug": slug,
+            "project": {key: pair["project"][key] for key in shown},
+            "medulla": {key: pair["medulla"][key] for key in shown},
+        }
+
+    def _fetch_partners(self, brain: Brain, feeds: dict[str, Feed], rows: list[Row]) -> None:
+        """A row whose slug also lives in the other tier brings that one along: none of a pair is dropped."""
+        sides = {"project": brain, "medulla": self._brains.home.medulla()}
+        for here, there in (("project", "medulla"), ("medulla", "project")):
+            missing = [row["slug"] for row in rows if row["tier"] == here and row["slug"] not in feeds[there].claims]
+            if not missing or not feeds[there].exists:
+                continue
+            with self._brains.use(sides[there]) as opened:
+                hidden = {mark.slug for mark in opened.store.marks(slugs=missing, kind=DEMOTION)}
+                found = [
+                    (version, parse(version.text, fallback_label=slug), 0.0)
+                    for slug, version in opened.store.live(missing).items()
+                    if version.active and slug not in hidden
+                ]
+                rows += self._rows(opened, found, match="pair", scored=False)
+                feeds[there].claims.update({version.slug: claim for version, claim, _ in found})
+
+    # -- the wide read -----------------------------------------------------------------------------------------------
+
+    def wide(self, route: Route, query: str | None, *, limit: int, min_score: float = BEAT_MIN_SCORE) -> dict[str, Any]:
+        """Every hosted store, grouped and labelled by origin. Explicit only; one brain is open at a time."""
+        began = self._clock()
+        warm_before = self._brains.warm()
+        groups: list[dict[str, Any]] = []
+        unreachable: list[dict[str, str]] = []
+        mine = route.brain.name if route.brain is not None else None
+        others = [brain for brain in self._brains.all() if brain.name != mine]
+        ordered = ([route.brain] if route.brain is not None else []) + [self._brains.home.medulla()] + others
+        exists: dict[str, int] = {"project": 0, "medulla": 0}
+        for brain in ordered:
+            if brain.tier is Tier.MEDULLA and not self._brains.has_medulla():
+                continue
+            try:
+                with self._brains.use(brain) as opened:
+                    feed = self.feed(opened, query, limit=limit, min_score=min_score, marked=True)
+                    counts = opened.store.counts()
+            except (HindbrainError, OSError) as failure:
+                unreachable.append({"store_brain": brain.name, "reason": str(failure)})
+                continue
+            exists[brain.tier.value] += feed.exists
+            self._budget(feed.rows)
+            dormant = brain.name not in warm_before
+            identity = {"node_count": counts.nodes, "graph_generation": counts.generation, "dormant": dormant}
+            groups += _grouped(brain, feed.rows, dormant=dormant, identity=identity)
+        return {
+            "groups": groups,
+            "unreachable": unreachable,
+            "fanout": {
+                "stores": len(ordered) - (0 if self._brains.has_medulla() else 1),
+                "warm_booted": len(self._brains.warm() - warm_before),
+                "elapsed_ms": self._clock() - began,
+            },
+            "memory_exists": sum(exists.values()),
+            "memory_exists_by_tier": exists,
+            "tier": TierAsked.ALL_BRAINS.value,
+        }
+
+    def may_go_wide(self) -> bool:
+        return self._wide_allowed
+
+    # -- the past ----------------------------------------------------------------------------------------------------
+
+    def as_of(self, route: Route, query: str | None, *, at: int, tier: str | None, limit: int) -> tuple[list[Row], int]:
+        """What was live at a time, from the record; with a question, what of it matched."""
+        asked, _ = tier_asked(tier)
+        brains: list[Brain] = []
+        if asked is not TierAsked.MEDULLA and route.brain is not None:
+            brains.append(route.brain)
+        if asked is not TierAsked.PROJECT and self._brains.has_medulla():
+            brains.append(self._brains.home.medulla())
+        words = query_terms(query or "")
+        rows: list[Row] = []
+        for brain in brains:
+            with self._brains.use(brain) as opened:
+                self._reconciler.fresh(opened)
+                for version in opened.store.as_of(at):
+                    claim = parse(version.text, fallback_label=version.slug)
+                    score = coverage(words, set(terms(claim.label)), set(claim_terms(claim)), {}, 0) if words else 0.0
+                    if version.active and (not words or score >= BEAT_MIN_SCORE):
+                        row = self._maker.row(opened, version, now=at, match="as_of", score=round(score, 4), claim=claim)
+                        rows.append(row | {"born_at": version.born_at, "ended_at": version.ended_at})
+        rows.sort(key=lambda row: (-row["score"], -row["born_at"], row["slug"]))
+        found = len(rows)
+        self._budget(rows[:limit])
+        return rows[:limit], found
+
+    def close(self) -> None:
+        self._side.shutdown(wait=True, cancel_futures=True)
+
+
+def _absent(route: Route) -> Gap:
+    return gap(
+        "project_brain_absent",
+        f"no brain covers {route.root}; memory comes from the medulla only",
+        {"tool": "ingest", "arguments": {"path": route.root, "project_root": route.root}},
+    )
+
+
+def _grouped(brain: Brain, rows: list[Row], *, dormant: bool, identity: dict[str, Any]) -> list[dict[str, Any]]:
+    """Rows by where they were born; what does not say is grouped by where it lies."""
+    groups: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        known = row["origin_brain"] != "unknown"
+        key = row["origin_brain"] if known else brain.name
+        group = groups.setdefault(
+            key,
+            {
+                "origin_brain": key,
+                "store_brain": brain.name,
+                "fingerprint": brain.fingerprint,
+                "dormant": dormant,
+                "group_basis": "origin" if known else "store",
+                "graph_identity": identity,
+                "rows": [],
+            },
+        )
+        if not known:
+            group["group_basis"] = "store"
+        group["rows"].append(row)
+    return list(groups.values())

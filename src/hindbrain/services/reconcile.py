@@ -1,0 +1,220 @@
+"""Reconciliation: files and database agree again. What git or an editor brought passes the gateway on the channel `file`;
+what a crash or another machine left undone is rolled forward."""
+
+import time
+from collections.abc import Callable
+
+from hindbrain.domain.caller import Channel
+from hindbrain.domain.claim import parse
+from hindbrain.domain.errors import HindbrainError, Refusal
+from hindbrain.domain.ledger import Act
+from hindbrain.engines.hygiene import has_conflict_markers
+from hindbrain.policy.limits import CLAIM_MAX_BYTES, LOCK_WAIT_S, SCAN_INLINE_FILES
+from hindbrain.services.brains import OpenBrain
+from hindbrain.services.gateway import Draft, Gateway
+from hindbrain.settings import Settings
+from hindbrain.stores.files import ClaimDirectory, FileFacts, digest_of
+from hindbrain.stores.port import Mark
+
+__all__ = ["CONFLICT", "REFUSED_FILE", "Reconciler"]
+
+CONFLICT = "conflict_markers"
+REFUSED_FILE = "file_refused"
+_FILE_ACTOR = "file"
+
+
+class Reconciler:
+    """Keeps claim files and rows one."""
+
+    def __init__(self, gateway: Gateway, settings: Settings, clock: Callable[[], int]) -> None:
+        self._gateway = gateway
+        self._clock = clock
+        self._cap = settings.number("memory_load_cap")
+        self._rest: dict[str, float] = {}  # place -> when the next scan may run: a scan never takes more than a tenth of the time
+        gateway.settle = self.settle
+
+    # -- whole directories -------------------------------------------------------------------------------------------
+
+    def fresh(self, opened: OpenBrain, *, wait: bool = True) -> bool:
+        """Take in what changed in the directories since the last look. False when it was left to the background."""
+        done = True
+        for place in opened.places:
+            if opened.state.directory(str(place.path)) == place.mtime_ns():
+                continue
+            if time.monotonic() < self._rest.get(str(place.path), 0.0):
+                continue
+            if not wait and opened.store.counts().active_claims > SCAN_INLINE_FILES:
+                done = False
+                continue
+            self.scan(opened, place)
+        return done
+
+    def scan(self, opened: OpenBrain, place: ClaimDirectory) -> int:
+        """Compare every file with what was seen last and with its row; returns how many needed a hand."""
+        with opened.lock:
+            began, before = time.monotonic(), place.mtime_ns()
+            key = str(place.path)
+            seen, rows = opened.state.all(key), opened.store.digests()
+            found = {facts.slug: facts for facts in place.scan()}
+            touched = [
+                slug
+                for slug, facts in found.items()
+                if slug not in seen or not seen[slug].same(facts) or rows.get(slug) not in (None, seen[slug].digest)
+            ]
+            elsewhere = {f.slug for other in opened.places if str(other.path) != key for f in other.scan()}
+            gone = [slug for slug in {*seen, *rows} - set(found) - elsewhere if slug in rows or slug in seen]
+            for slug in self._capped(opened, place, touched, found):
+                with place.lock(slug, wait_s=LOCK_WAIT_S):
+                    self.settle(opened, slug)
+            for slug in gone:
+                with place.lock(slug, wait_s=LOCK_WAIT_S):
+                    self.settle(opened, slug)
+            # A change within the clock's grain after this look would leave the directory's time as it was: look again then.
+            settled = place.mtime_ns()
+            young = time.time_ns() - settled < 50_000_000
+            opened.state.put_directory(key, 0 if young and settled == before and not touched else settled)
+            took = time.monotonic() - began
+            self._rest[key] = time.monotonic() + 10 * took
+            return len(touched) + len(gone)
+
+    def _capped(
+        self, opened: OpenBrain, place: ClaimDirectory, touched: list[str], found: dict[str, FileFacts]
+    ) -> list[str]:
+        """With a load cap only the newest files and those without a birth stamp are loaded; the rest is reported."""
+        if not self._cap or len(found) <= self._cap:
+            return sorted(touched)
+        stamped = []
+        legacy = []
+        for slug in touched:
+            created = parse(place.read(slug) or "").created
+            (legacy.append(slug) if created is None else stamped.append((created, slug)))
+        stamped.sort(reverse=True)
+        room = max(0, self._cap - len(legacy))
+        opened.warned = {slug for _, slug in stamped[room:]}
+        return legacy + [slug for _, slug in stamped[:room]]
+
+    def stale_rows(self, opened: OpenBrain, slugs: list[str]) -> bool:
+        """Look at the files behind rows that are about to be shown; True when one of them was not what the row says."""
+        moved = False
+        for slug in slugs:
+            place = opened.holding(slug)
+            facts, seen = place.facts(slug), opened.state.get(str(place.path), slug)
+            if facts is not None and seen is not None and seen.same(facts):
+                continue
+            with place.lock(slug, wait_s=LOCK_WAIT_S):
+                moved |= self.settle(opened, slug)
+        return moved
+
+    # -- one slug ----------------------------------------------------------------------------------------------------
+
+    def settle(self, opened: OpenBrain, slug: str) -> bool:
+        """Make file and row of one slug agree; the caller holds its lock. True when something changed."""
+        place = opened.holding(slug)
+        key = str(place.path)
+        facts, seen = place.facts(slug), opened.state.get(key, slug)
+        row = opened.store.live([slug]).get(slug)
+        if facts is None:
+            return self._settle_absent(opened, place, slug, known=seen.digest if seen else None)
+        if seen is not None and seen.same(facts) and row is not None and row.digest == seen.digest:
+            return False
+        text = place.read(slug)
+        if text is None:
+            return False
+        digest = digest_of(text)
+        if row is not None and row.digest == digest:
+            opened.state.put(key, facts, digest)
+            return False
+        if row is not None and seen is not None and seen.digest == digest:
+            return self._roll_forward(opened, slug)
+        if row is None and seen is not None and seen.digest == digest:
+            return False  # refused before, and still the same text
+        changed = self._take_in(opened, slug, text)
+        if facts.size and (now := place.facts(slug)) is not None:
+            opened.state.put(key, now, digest_of(place.read(slug) or ""))
+        return changed
+
+    def _settle_absent(self, opened: OpenBrain, place: ClaimDirectory, slug: str, *, known: str | None) -> bool:
+        row = opened.store.live([slug]).get(slug)
+        if row is None:
+            opened.state.drop(str(place.path), slug)
+            self._clear_marks(opened, slug)
+            return False
+        if known is not None and known == row.digest:
+            self._gateway.end(opened, slug, act="claim.removed", actor=_FILE_ACTOR, channel=Channel.FILE)
+            return True
+        return self._roll_forward(opened, slug)
+
+    def _roll_forward(self, opened: OpenBrain, slug: str) -> bool:
+        """The row is ahead of the file: a writer died between its commit and its rename, or another machine wrote."""
+        place = opened.holding(slug)
+        versions = opened.store.versions(slug)
+        live = next((v for v in versions if v.ended_at is None), None)
+        if live is None:
+            return False
+        kept = {path.read_bytes() for _, path in place.history(slug)}
+        replaced = place.read(slug)
+        if replaced is not None and replaced != live.text:
+            staged = place.stage(slug, live.text, replaced=replaced)
+            if staged.archive is not None and staged.archive.read_bytes() in kept:
+                staged.archive.unlink()
+                staged = type(staged)(live=staged.live, archive=None)
+        else:
+            staged = place.stage(slug, live.text, replaced=None)
+        place.place(slug, staged, at=live.born_at)
+        facts = place.facts(slug)
+        if facts is not None:
+            opened.state.put(str(place.path), facts, live.digest)
+        return True
+
+    def _take_in(self, opened: OpenBrain, slug: str, text: str) -> bool:
+        """A file that came by git or an editor: through the gateway, or kept out and named."""
+        if has_conflict_markers(text):
+            return self._keep_out(opened, slug, CONFLICT, "a merge was left unfinished in the file")
+        if len(text.encode("utf-8", "surrogateescape")) > CLAIM_MAX_BYTES:
+            return self._keep_out(opened, slug, REFUSED_FILE, f"the file is larger than {CLAIM_MAX_BYTES} bytes")
+        try:
+            text.encode("utf-8")
+        except UnicodeEncodeError:
+            return self._keep_out(opened, slug, REFUSED_FILE, "the file is not UTF-8")
+        claim = parse(text, fallback_label=slug)
+        draft = Draft(
+            claim=claim, act="claim.file", actor=_FILE_ACTOR, channel=Channel.FILE, slug=slug, text=text, gated=False, on_disk=True
+        )
+        try:
+            self._gateway.check_text(text)
+            salt = self._gateway.salt(opened)
+            self._gateway.check_tombstones(opened, claim, slug=slug)
+            self._gateway.put_locked(opened, draft, slug, salt)
+        except Refusal as refusal:
+            return self._keep_out(opened, slug, REFUSED_FILE, refusal.message)
+        except HindbrainError as failure:
+            if failure.http_status >= 500:
+                raise
+            return self._keep_out(opened, slug, REFUSED_FILE, failure.message)
+        self._clear_marks(opened, slug)
+        return True
+
+    def _keep_out(self, opened: OpenBrain, slug: str, kind: str, why: str) -> bool:
+        """The file stays as it is, is not served, and is named until it is put right."""
+        now = self._clock()
+        live = opened.store.live([slug]).get(slug)
+        with opened.store.writing() as writer:
+            subject = f"claim:{live.claim_id}" if live else "file"
+            writer.append(
+                Act(act="claim.refused", subject=subject, actor=_FILE_ACTOR, channel=Channel.FILE, at=now, payload={"why": kind})
+            )
+            if live is not None:
+                writer.end_claim(slug, expected=live.version, at=now, ended_act="claim.refused")
+                writer.put_graph(f"claim:{slug}", [], [])
+            writer.put_mark(Mark(slug=slug, kind=kind, at=now, by=_FILE_ACTOR, channel=Channel.FILE.value, note=why))
+        if live is not None:
+            opened.holding(slug).archive(slug, live.text, at=now)
+        return True
+
+    @staticmethod
+    def _clear_marks(opened: OpenBrain, slug: str) -> None:
+        found = [mark for mark in opened.store.marks(slugs=[slug]) if mark.kind in (CONFLICT, REFUSED_FILE)]
+        if found:
+            with opened.store.writing() as writer:
+                for mark in found:
+                    writer.drop_mark(slug, mark.kind)

@@ -1,0 +1,188 @@
+"""Routing: which brain a call belongs to. One resolver for every surface, so that none can write into another brain."""
+
+import os
+import shlex
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from hindbrain.domain.brain import Brain
+from hindbrain.domain.caller import Caller, RootSource
+from hindbrain.domain.errors import BrainlessRoot, CallerRootUnknown
+from hindbrain.services.brains import Brains
+from hindbrain.stores.repository import repository_of
+
+__all__ = ["Gap", "Route", "Router", "SessionState", "gap"]
+
+Gap = dict[str, Any]
+
+_SESSION_REST_MS = 24 * 3_600_000
+
+
+def gap(kind: str, text: str, fix: object = None) -> Gap:
+    """A named hole in an answer, with at most one way to close it."""
+    return {"kind": kind, "text": text} | ({"fix": fix} if fix is not None else {})
+
+
+@dataclass(slots=True)
+class SessionState:
+    """What the owner remembers of one session. Ephemeral: a session ends with its process."""
+
+    id: str
+    agent: str
+    bound_project_root: str | None = None
+    remembered_root: str | None = None
+    caller_root_source: str = RootSource.UNKNOWN.value
+    queries: int = 0
+    last_ms: int = 0
+    seen: set[str] = field(default_factory=set)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Route:
+    """Where a call is served: its project brain, or none, with what has to be said about it."""
+
+    brain: Brain | None
+    root: str | None
+    root_source: str
+    gaps: tuple[Gap, ...] = ()
+    lent: Brain | None = None  # the bound brain: lends its code graph to a stranger, never its memory
+
+
+class Router:
+    """Resolves callers to brains and keeps their sessions."""
+
+    def __init__(self, brains: Brains, clock: Callable[[], int]) -> None:
+        self._brains = brains
+        self._clock = clock
+        self._sessions: dict[str, SessionState] = {}
+        self._lock = threading.Lock()
+
+    # -- sessions ----------------------------------------------------------------------------------------------------
+
+    def session(self, caller: Caller) -> SessionState:
+        now = self._clock()
+        with self._lock:
+            state = self._sessions.get(caller.session)
+            if state is None:
+                if len(self._sessions) > 10_000:
+                    self._forget_idle(now)
+                state = self._sessions[caller.session] = SessionState(id=caller.session, agent=caller.agent)
+            state.last_ms = now
+            state.agent = caller.agent
+            if caller.root is not None:
+                state.remembered_root = caller.root
+                state.caller_root_source = caller.root_source.value
+            return state
+
+    def _forget_idle(self, now: int) -> None:
+        for key in [k for k, s in self._sessions.items() if now - s.last_ms > _SESSION_REST_MS] or list(self._sessions)[:1000]:
+            del self._sessions[key]
+
+    def sessions(self) -> list[SessionState]:
+        with self._lock:
+            return list(self._sessions.values())
+
+    def end(self, session: str) -> None:
+        """A connection closed: its session is over."""
+        with self._lock:
+            self._sessions.pop(session, None)
+
+    def bind(self, caller: Caller, brain: Brain) -> None:
+        self.session(caller).bound_project_root = brain.root
+
+    # -- routes ------------------------------------------------------------------------------------------------------
+
+    def route(self, caller: Caller) -> Route:
+        """The sticky brain of the session, else the one that covers the caller's root, else none (with the bound one's graph)."""
+        state = self.session(caller)
+        gaps: list[Gap] = []
+        if state.bound_project_root is not None:
+            if brain := self._brains.home.project(state.bound_project_root):
+                return Route(brain=brain, root=state.bound_project_root, root_source="session")
+            gaps.append(
+                gap("sticky_brain_missing", f"the brain this session was bound to ({state.bound_project_root}) is no longer on disk")
+            )
+            state.bound_project_root = None
+        root, source = (caller.root, caller.root_source) if caller.root else (state.remembered_root, RootSource.SESSION)
+        brain = self._brains.covering(root) if root else None
+        if brain is None and caller.told_root is not None:
+            # What the call says is heard only where nothing better is known: naming another brain never opens it.
+            root, source = caller.told_root, RootSource.CALL
+            brain = self._brains.covering(root)
+        if brain is not None:
+            state.bound_project_root = brain.root
+            return Route(brain=brain, root=root, root_source=source.value, gaps=tuple(gaps))
+        lent = self._brains.home.project(self._brains.bound_root) if self._brains.bound_root else None
+        if root is None:
+            return Route(brain=lent, root=None, root_source=RootSource.UNKNOWN.value, gaps=(*gaps, _UNKNOWN), lent=lent)
+        return Route(brain=None, root=root, root_source=source.value, gaps=tuple(gaps), lent=lent)
+
+    def write_route(self, caller: Caller) -> Brain:
+        """The brain a write goes to. Without one it is refused, and the medulla is never the fall-through."""
+        route = self.route(caller)
+        if route.brain is not None:
+            return route.brain
+        if route.root is None:
+            raise CallerRootUnknown(
+                "nobody said from which project this comes, and no brain is bound",
+                fix={
+                    "action": "name_your_root",
+                    "call": {"arguments": {"caller_root": "<absolute project directory>"}},
+                    "or": {"arguments": {"tier": "medulla"}},
+                },
+                caller_root=None,
+            )
+        raise BrainlessRoot(
+            f"no brain covers {route.root}; memory belongs to a project and is not kept anywhere else",
+            fix=self.bootstrap_fix(caller, route.root),
+            caller_root=route.root,
+        )
+
+    def bootstrap_fix(self, caller: Caller, root: str) -> dict[str, Any]:
+        """The one call that gives a directory its brain, ready to be executed as it stands."""
+        home = repository_of(root).root
+        home = home if os.path.isdir(home) else root
+        arguments = {"path": home, "project_root": home, "agent_id": caller.agent}
+        return {
+            "action": "ingest_your_repo",
+            "call": {
+                "tool": "ingest",
+                "arguments": arguments,
+                "cli": f"hindbrain ingest {shlex.quote(home)} --project-root {shlex.quote(home)}",
+            },
+        }
+
+    def reception(self, caller: Caller, route: Route) -> dict[str, Any] | None:
+        """What a caller from a directory without a brain is told. None on a match and when the root is unknown."""
+        if route.brain is not None or route.root is None:
+            return None
+        fix = self.bootstrap_fix(caller, route.root)
+        block: dict[str, Any] = {
+            "schema": "m1nd-reception-degraded-v0",
+            "match": "caller_root_mismatch",
+            "caller_root": route.root,
+            "bound_workspace": self._brains.bound_root,
+            "honest": f"No brain covers {route.root}: you get the medulla's memory only, and writes are refused.",
+            "write_target": {"refused": BrainlessRoot.code},
+        }
+        related = self._brains.related(route.root)
+        if len(related) == 1 and related[0].root is not None:
+            known = related[0].root
+            block["known_brain"] = known
+            fix["call"]["arguments"] |= {"path": known, "project_root": known}
+            fix["call"]["cli"] = f"hindbrain ingest {shlex.quote(known)} --project-root {shlex.quote(known)}"
+        block["options"] = [
+            {"action": "continue_bound", "note": "go on without project memory; the medulla still answers"},
+            {"action": fix["action"], "call": fix["call"]},
+        ]
+        return block
+
+    def write_target(self, route: Route, path: str | None) -> dict[str, Any]:
+        if route.brain is None:
+            return {"refused": BrainlessRoot.code if route.root else CallerRootUnknown.code}
+        return {"tier": "project", "store_brain": route.brain.name, "path": path}
+
+
+_UNKNOWN = gap("caller_root_unknown", "the call did not say from which project it comes; nothing is guessed")

@@ -1,0 +1,127 @@
+"""Memory rows: how a claim is shown, with who, where, when, from what, and whether it still holds. No row without provenance."""
+
+import datetime
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hindbrain.domain.brain import MEDULLA, Tier
+from hindbrain.domain.claim import Claim, body_text, parse, state_of
+from hindbrain.engines.light_graph import section_id
+from hindbrain.policy.limits import DAY_MS
+from hindbrain.services import anchors
+from hindbrain.services.brains import OpenBrain
+from hindbrain.stores.home import REPO_DIR, Home
+from hindbrain.stores.port import Mark, Version
+
+__all__ = ["DEMOTION", "GRADED_WRONG", "WITNESS_SUPERSEDED", "Row", "RowMaker", "age_of", "date_of"]
+
+DEMOTION = "demotion_pending"
+GRADED_WRONG = "graded_wrong"
+WITNESS_SUPERSEDED = "witness_superseded"
+
+Row = dict[str, Any]
+
+
+def date_of(ms: int | None) -> str:
+    return "an unknown date" if ms is None else datetime.datetime.fromtimestamp(ms / 1000, datetime.UTC).strftime("%Y-%m-%d")
+
+
+def age_of(claim: Claim, now: int) -> int | None:
+    """Milliseconds since this belief was born; a birth in the future counts as now, an unknown one stays unknown."""
+    born = claim.origin_created if claim.origin_created is not None else claim.created
+    return None if born is None else max(0, now - born)
+
+
+class RowMaker:
+    """Turns versions into rows."""
+
+    def __init__(self, home: Home, stale_after_days: int) -> None:
+        self._home = home
+        self._stale_after = stale_after_days * DAY_MS
+
+    def is_stale(self, claim: Claim, now: int) -> bool:
+        """By the version's own birth stamp: re-affirming a belief makes it young again."""
+        return claim.created is not None and now - claim.created > self._stale_after
+
+    def row(
+        self,
+        opened: OpenBrain,
+        version: Version,
+        *,
+        now: int,
+        match: str,
+        score: float | None,
+        marks: Sequence[Mark] = (),
+        cited: Mapping[str, str] | None = None,
+        claim: Claim | None = None,
+    ) -> Row:
+        """One claim as every surface shows it. What is unknown says so and is never filled by a guess."""
+        claim = claim or parse(version.text, fallback_label=version.slug)
+        brain = opened.brain
+        ended = version.ended_at is not None
+        row: Row = {
+            "kind": "light",
+            "claim": claim.label or version.slug,
+            "text": body_text(claim),
+            "slug": version.slug,
+            "node_id": section_id(version.slug, claim.title or claim.label),
+            "tier": brain.tier.value,
+            "origin_brain": claim.origin_brain or "unknown",
+            "store_brain": brain.name,
+            "source_agent": claim.source_agent or "unknown",
+            "age_ms": None if claim.created is None else max(0, now - claim.created),
+            "state": state_of(claim, tier=brain.tier, in_history=ended).value,
+            "belief": claim.state,
+            "confidence": claim.strength.confidence,
+            "evidence": list(claim.evidence),
+            "witness": claim.promoted_to is not None,
+            "match": match,
+            "score": score,
+        }
+        if claim.created is not None:
+            row["stale"] = self.is_stale(claim, now)
+        if claim.origin_brain is None:
+            row["unattributed"] = True
+        kinds = {mark.kind for mark in marks}
+        for kind in (DEMOTION, GRADED_WRONG, WITNESS_SUPERSEDED):
+            if kind in kinds:
+                row[kind] = True
+        if cited and (moved := anchors.changed(cited, brain.root)):
+            row["contradicted_by_code"] = True
+            row["evidence_changed"] = moved
+        if brain.tier is Tier.MEDULLA and claim.origin_claim:
+            row["chain"] = self._chain(claim)
+            row["witness"] = {
+                "exists": self._witness_exists(claim, version.slug),
+                "superseded": WITNESS_SUPERSEDED in kinds,
+            }
+        return row
+
+    @staticmethod
+    def _chain(claim: Claim) -> dict[str, Any]:
+        learned_at = claim.origin_created
+        text = (
+            f"learned by {claim.source_agent or 'unknown'} in {claim.origin_brain or 'unknown'} on {date_of(learned_at)}; "
+            f"promoted by {claim.promoted_by or 'unknown'} on {date_of(claim.created)}; reason: {claim.promotion_reason or 'unknown'}"
+        )
+        return {
+            "learned_by": claim.source_agent or "unknown",
+            "learned_in": claim.origin_brain or "unknown",
+            "learned_at": learned_at,
+            "promoted_by": claim.promoted_by or "unknown",
+            "promoted_at": claim.created,
+            "reason": claim.promotion_reason or "unknown",
+            "text": text,
+        }
+
+    def _witness_exists(self, claim: Claim, slug: str) -> bool:
+        """By name only: the origin's store is a third one for most readers and is not opened."""
+        root, _, witness = (claim.origin_claim or "").rpartition("#")
+        if not root or root == MEDULLA:
+            return False
+        manifest = self._home.manifest_path(root)
+        name = f"{witness or slug}.light.md"
+        return manifest.exists() and any(
+            os.path.exists(os.path.join(base, "agent-memory", name)) for base in (manifest.parent, os.path.join(root, REPO_DIR))
+        )

@@ -1,0 +1,198 @@
+"""Claim files: one directory with its history and locks. Files are the truth for claims: people read, diff and commit them."""
+
+import hashlib
+import os
+import re
+import secrets
+import time
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+
+from hindbrain.domain.claim import Slug, outdated
+from hindbrain.stores.atomic import sync_directory, write_text
+from hindbrain.stores.locks import locked
+
+__all__ = ["ClaimDirectory", "FileFacts", "Staged", "digest_of"]
+
+_NAME = re.compile(r"([a-z0-9]+(?:-[a-z0-9]+)*)\.light\.md\Z")
+_HISTORY = re.compile(r"([a-z0-9]+(?:-[a-z0-9]+)*)\.(\d+)\.light\.md\Z")
+_STALE_TEMPORARY_S = 3600
+
+
+def digest_of(text: str) -> str:
+    """What identifies a text: sha256 over its UTF-8 bytes."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileFacts:
+    """What the file system says of a claim file without reading it."""
+
+    slug: Slug
+    mtime_ns: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Staged:
+    """A version written and synced under temporary names: putting it in place needs no more room on the disk."""
+
+    live: Path
+    archive: Path | None
+
+
+class ClaimDirectory:
+    """`agent-memory/` of one brain."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.history_path = path / ".history"
+        self.locks_path = path / ".locks"
+
+    def file(self, slug: Slug) -> Path:
+        return self.path / f"{slug}.light.md"
+
+    def lock(self, slug: Slug, *, wait_s: float) -> AbstractContextManager[None]:
+        """The one writer of a slug. The lock file stays: removing it would let two writers hold two of them."""
+        self.locks_path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return locked(self.locks_path / f"{slug}.lock", wait_s=wait_s)
+
+    def mtime_ns(self) -> int:
+        """Changes when a file is added, renamed or removed here; 0 when there is no directory."""
+        try:
+            return os.stat(self.path).st_mtime_ns
+        except FileNotFoundError:
+            return 0
+
+    def facts(self, slug: Slug) -> FileFacts | None:
+        try:
+            found = os.stat(self.file(slug))
+        except FileNotFoundError:
+            return None
+        return FileFacts(slug=slug, mtime_ns=found.st_mtime_ns, size=found.st_size)
+
+    def scan(self) -> Iterator[FileFacts]:
+        """Every claim file; names that begin with a dot and other files are not claims."""
+        try:
+            entries = os.scandir(self.path)
+        except FileNotFoundError:
+            return
+        with entries:
+            for entry in entries:
+                match = _NAME.match(entry.name)
+                if match is None or not entry.is_file(follow_symlinks=False):
+                    continue
+                try:
+                    found = entry.stat(follow_symlinks=False)
+                except FileNotFoundError:
+                    continue
+                yield FileFacts(slug=match[1], mtime_ns=found.st_mtime_ns, size=found.st_size)
+
+    def misnamed(self) -> list[str]:
+        """Files that look like claims but whose name no label gives: they are not served, and doctor says so."""
+        try:
+            names = os.listdir(self.path)
+        except FileNotFoundError:
+            return []
+        return sorted(n for n in names if n.endswith(".light.md") and not n.startswith(".") and not _NAME.match(n))
+
+    def read(self, slug: Slug) -> str | None:
+        """The file's text; bytes that are not UTF-8 are kept apart as surrogates, so that they can be named."""
+        try:
+            return self.file(slug).read_bytes().decode("utf-8", "surrogateescape")
+        except FileNotFoundError:
+            return None
+
+    def stage(self, slug: Slug, text: str, *, replaced: str | None) -> Staged:
+        """Write and sync the new version, and the archive of the one it replaces, under temporary names."""
+        self.history_path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        token = secrets.token_hex(6)
+        live = self.path / f".{slug}.{token}.new.tmp"
+        archive = self.history_path / f".{slug}.{token}.old.tmp" if replaced is not None else None
+        try:
+            _write_synced(live, text)
+            if archive is not None and replaced is not None:
+                _write_synced(archive, outdated(replaced))
+        except BaseException:
+            self.unstage(Staged(live=live, archive=archive))
+            raise
+        return Staged(live=live, archive=archive)
+
+    def unstage(self, staged: Staged) -> None:
+        """Nothing was decided: take the temporary files away."""
+        staged.live.unlink(missing_ok=True)
+        if staged.archive is not None:
+            staged.archive.unlink(missing_ok=True)
+
+    def place(self, slug: Slug, staged: Staged, *, at: int) -> Path | None:
+        """Put a staged version in place: first the archive of the old one, then the new one. Returns the archive's path."""
+        archived = None
+        if staged.archive is not None:
+            archived = self._free_history_name(slug, at)
+            os.replace(staged.archive, archived)
+            sync_directory(self.history_path)
+        os.replace(staged.live, self.file(slug))
+        sync_directory(self.path)
+        return archived
+
+    def archive(self, slug: Slug, text: str, *, at: int) -> Path:
+        """Keep a version in the history as outdated."""
+        self.history_path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        target = self._free_history_name(slug, at)
+        write_text(target, outdated(text))
+        return target
+
+    def remove(self, slug: Slug) -> None:
+        self.file(slug).unlink(missing_ok=True)
+        if self.path.is_dir():
+            sync_directory(self.path)
+
+    def erase(self, slug: Slug) -> int:
+        """Remove a claim and its whole history; returns how many files went."""
+        gone = 0
+        for path in [self.file(slug), *(path for _, path in self.history(slug))]:
+            if path.exists():
+                path.unlink()
+                gone += 1
+        for directory in (self.history_path, self.path):
+            if directory.is_dir():
+                sync_directory(directory)
+        return gone
+
+    def history(self, slug: Slug) -> list[tuple[int, Path]]:
+        """The archived versions of a label, newest first."""
+        found = []
+        if self.history_path.is_dir():
+            for name in os.listdir(self.history_path):
+                match = _HISTORY.match(name)
+                if match and match[1] == slug:
+                    found.append((int(match[2]), self.history_path / name))
+        return sorted(found, reverse=True)
+
+    def sweep(self) -> int:
+        """Remove temporary files that a dead writer left more than an hour ago."""
+        gone = 0
+        for directory in (self.path, self.history_path):
+            if not directory.is_dir():
+                continue
+            for name in os.listdir(directory):
+                path = directory / name
+                if name.startswith(".") and name.endswith(".tmp") and time.time() - path.lstat().st_mtime > _STALE_TEMPORARY_S:
+                    path.unlink(missing_ok=True)
+                    gone += 1
+        return gone
+
+    def _free_history_name(self, slug: Slug, at: int) -> Path:
+        while (path := self.history_path / f"{slug}.{at}.light.md").exists():
+            at += 1
+        return path
+
+
+def _write_synced(path: Path, text: str) -> None:
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(handle, "wb") as file:
+        file.write(text.encode("utf-8", "surrogateescape"))
+        file.flush()
+        os.fsync(file.fileno())

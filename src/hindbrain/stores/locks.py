@@ -1,0 +1,45 @@
+"""Kernel locks on files: held by the process, not by the file's existence, so a dead holder never blocks."""
+
+import errno
+import fcntl
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from hindbrain.domain.errors import Busy
+
+__all__ = ["locked", "try_lock"]
+
+
+def try_lock(path: Path) -> int | None:
+    """Take the lock and keep it until the returned handle is closed; None when somebody else has it."""
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as taken:
+        os.close(handle)
+        if taken.errno in (errno.EAGAIN, errno.EACCES):
+            return None
+        raise
+    return handle
+
+
+@contextmanager
+def locked(path: Path, *, wait_s: float) -> Iterator[None]:
+    """Hold an exclusive lock for the block; Busy when it cannot be had in time."""
+    deadline = time.monotonic() + wait_s
+    pause = 0.0005
+    while (handle := try_lock(path)) is None:
+        if time.monotonic() > deadline:
+            raise Busy(
+                f"{path.name} is held by another process for more than {wait_s:g} s",
+                fix="try again; if it stays, hindbrain doctor names the process",
+            )
+        time.sleep(pause)
+        pause = min(pause * 2, 0.02)
+    try:
+        yield
+    finally:
+        os.close(handle)

@@ -1,0 +1,125 @@
+"""The command line: finds the command, reads its arguments, calls it, shows the answer. Every operation comes from the manifest."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from hindbrain.surfaces import arguments, manifest, output
+from hindbrain.surfaces.arguments import Usage
+from hindbrain.surfaces.client import OwnerGone, home_path
+
+# As in exchange.py: the typing module is too dear for a thin call.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from hindbrain.surfaces.manifest import Command, Manifest
+
+__all__ = ["LOCAL", "main"]
+
+# Commands that concern processes or this program itself. Their descriptions are in local.py, loaded when one is used.
+LOCAL = ("serve", "stop", "status", "mcp", "hook", "hall", "call", "completion", "help", "version")
+
+
+def main(words: list[str]) -> int:
+    """Run one command line and return its exit code."""
+    try:
+        return _run(words)
+    except KeyboardInterrupt:
+        output.tell("")
+        return 130
+    except BrokenPipeError:
+        # Whoever read our output has seen enough. The interpreter would complain once more when it closes stdout.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 141
+
+
+def _run(words: list[str]) -> int:
+    given: dict[str, Any] = {}
+    try:
+        rest = arguments.leading(words, given)
+        if given.get("version"):
+            return _local("version", [], given)
+        if not rest:
+            return _local("help", [], given)
+        if rest[0] in LOCAL:
+            return _local(rest[0], rest[1:], given)
+        return _operation(rest, given)
+    except Usage as wrong:
+        return _failed({"code": "invalid_params", "message": wrong.message, "fix": wrong.fix}, given)
+
+
+def _failed(error: dict[str, Any], given: dict[str, Any]) -> int:
+    return output.present("", {"ok": False, "error": error}, given)
+
+
+def _local(name: str, rest: list[str], given: dict[str, Any]) -> int:
+    from hindbrain.surfaces import local
+
+    return local.run(name, rest, given)
+
+
+def home_of(given: dict[str, Any]) -> str:
+    """The home this command line is about."""
+    chosen = given.get("home")
+    return os.path.abspath(os.path.expanduser(chosen)) if chosen else home_path(os.environ)
+
+
+def _operation(rest: list[str], given: dict[str, Any]) -> int:
+    known = manifest.load(home_of(given))
+    found = known.resolve(rest)
+    if found is None:
+        return _unknown(rest, known, given)
+    op, count = found
+    read = arguments.parse(op, rest[count:], given)
+    if given.get("help"):
+        from hindbrain.surfaces import helping
+
+        output.write(helping.command(op))
+        return 0
+    return carry_out(op, read, given)
+
+
+def carry_out(op: Command, read: dict[str, Any], given: dict[str, Any]) -> int:
+    """Call one operation and show its answer."""
+    return output.present(str(op["name"]), _answered(op, read, given), given)
+
+
+def _answered(op: Command, read: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
+    from hindbrain.surfaces import calling
+
+    try:
+        if op["human"]:
+            from hindbrain.surfaces import human
+
+            human.confirm(op, read)
+        return calling.answer(
+            op, read, home=home_of(given), root=given.get("root"), agent=given.get("agent"), human=bool(op["human"])
+        )
+    except OwnerGone as gone:
+        from hindbrain.surfaces.remote import unreachable
+
+        return unreachable(gone).answer()
+    except Exception as failure:
+        # Loading the error table costs more than a thin call may; so it is looked at only once something failed.
+        from hindbrain.domain.errors import HindbrainError, StoreUnavailable
+
+        if isinstance(failure, HindbrainError):
+            return failure.answer()
+        if isinstance(failure, OSError):
+            return StoreUnavailable(f"the home cannot be used: {failure}", fix="look at its permissions, then hindbrain doctor").answer()
+        raise
+
+
+def _unknown(rest: list[str], known: Manifest, given: dict[str, Any]) -> int:
+    from hindbrain.surfaces import helping
+
+    word = " ".join(rest[:2]) if any(name.startswith(f"{rest[0]}.") for name in known.offered) else rest[0]
+    close = helping.nearest(word, known)
+    fix = f"did you mean {' or '.join(close)}?" if close else "see hindbrain --help"
+    return _failed({"code": "unknown_operation", "message": f"there is no command {word[:80]!r}", "fix": fix}, given)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

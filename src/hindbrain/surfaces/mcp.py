@@ -1,0 +1,105 @@
+"""MCP: the registry for agent hosts, over streamable HTTP, for bridges and in process, in both protocol eras."""
+
+import asyncio
+import hmac
+import json
+import logging
+import secrets
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager
+
+from mcp.server.stdio import stdio_server
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.server.transport_security import TransportSecuritySettings
+from starlette.types import ASGIApp
+
+from hindbrain.domain.caller import RootSource
+from hindbrain.surfaces.mcp_callers import HttpPeer, LocalPeer, Sessions
+from hindbrain.surfaces.mcp_endpoint import Endpoint
+from hindbrain.surfaces.mcp_lines import line_session, lines_of
+from hindbrain.surfaces.mcp_manifest import mcp_manifest
+from hindbrain.surfaces.mcp_server import server_for
+from hindbrain.surfaces.mcp_tools import PROFILES
+from hindbrain.surfaces.runner import Served
+from hindbrain.surfaces.wire import BODY_LIMIT
+
+__all__ = ["mcp_manifest", "mount", "serve_bridge", "serve_stdio"]
+
+LOG = logging.getLogger("hindbrain.mcp")
+
+# A bridge says hello at once; whoever does not is none.
+HELLO_WAIT_S = 5.0
+HELLO_LIMIT = 64 * 1024
+
+# A second lock behind the owner's own, which knows the exact port and is the one that decides.
+_LOOPBACK = TransportSecuritySettings(
+    allowed_hosts=["127.0.0.1:*", "localhost:*", "[::1]:*"],
+    allowed_origins=["http://127.0.0.1:*", "http://localhost:*", "http://[::1]:*"],
+)
+
+
+def mount(app: Served, *, on_call: Callable[[], None]) -> tuple[ASGIApp, Callable[[], AbstractAsyncContextManager[None]]]:
+    """Streamable HTTP for /mcp: the ASGI application, and the lifespan to enter before its first request.
+
+    `on_call` is told of every request. `?profile=full` in the address lists every tool.
+    """
+    sessions = Sessions()
+    manager = StreamableHTTPSessionManager(
+        server_for(app, HttpPeer(sessions)), security_settings=_LOOPBACK, max_request_body_size=BODY_LIMIT
+    )
+    return Endpoint(manager, sessions, on_call), manager.run
+
+
+async def serve_bridge(app: Served, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """One connection of a bridge: its hello with the token, then a whole MCP session in lines."""
+    try:
+        lines = lines_of(reader)
+        peer = await _hello(app, lines)
+        if peer is None:
+            LOG.info("refused a bridge: no hello with the token of this home")
+            writer.write(b'{"ok":false,"error":{"code":"unauthorized"}}\n')
+            return
+        # The welcome tells the bridge that from here on the owner itself answers.
+        writer.write(b'{"ok":true}\n')
+        async with line_session(lines, writer) as (inbound, outbound):
+            server = server_for(app, peer)
+            await server.run(inbound, outbound, server.create_initialization_options())
+    except ConnectionError:
+        LOG.debug("a bridge is gone")
+    finally:
+        writer.close()
+
+
+async def _hello(app: Served, lines: AsyncIterator[bytes | None]) -> LocalPeer | None:
+    """What the bridge says of itself, or None if it does not have the token."""
+    try:
+        async with asyncio.timeout(HELLO_WAIT_S):
+            line = await anext(lines, None)
+        told = json.loads(line) if line and len(line) <= HELLO_LIMIT else None
+    except (TimeoutError, ValueError):
+        return None
+    if not isinstance(told, dict) or not hmac.compare_digest(str(told.get("token")).encode(), app.home.token().encode()):
+        return None
+    return _peer(told)
+
+
+def _peer(told: Mapping[str, object]) -> LocalPeer:
+    return LocalPeer(
+        root=_word(told, "caller_root"),
+        root_source=RootSource.ENVIRONMENT if told.get("root_source") == "environment" else RootSource.DIRECTORY,
+        agent=_word(told, "agent"),
+        listed="full" if told.get("profile") == PROFILES[1] else PROFILES[0],
+        session=_word(told, "session") or secrets.token_hex(8),
+    )
+
+
+def _word(told: Mapping[str, object], name: str) -> str | None:
+    value = told.get(name)
+    return value if isinstance(value, str) and value else None
+
+
+async def serve_stdio(app: Served, hello: Mapping[str, object]) -> None:
+    """The same server on this process's own stdin and stdout, for homes where no owner may run."""
+    server = server_for(app, _peer(hello))
+    async with stdio_server() as (inbound, outbound):
+        await server.run(inbound, outbound, server.create_initialization_options())

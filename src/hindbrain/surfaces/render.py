@@ -1,0 +1,156 @@
+"""Render: answers as prose and tables for people. Knows no operation: it goes by the shape of an answer."""
+
+import os
+import re
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from hindbrain.engines.fence import shown
+from hindbrain.surfaces.output import json_line
+
+__all__ = ["clean", "colourful", "failure", "fix_text", "text"]
+
+_HIDDEN = ("ok", "schema", "rendered", "agent_runtime_contract")
+_TITLES = ("label", "name", "slug", "title", "key", "id", "root", "path")  # what a record is called by, best first
+_CELL = 60
+_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[PX^_][^\x1b]*(?:\x1b\\)?|[ -/]*[0-~])")
+
+
+def colourful(descriptor: int) -> bool:
+    """Colour only on a terminal that wants it."""
+    return os.isatty(descriptor) and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def clean(value: str) -> str:
+    """Text without anything that steers a terminal: whole escape sequences first, then every control character."""
+    return shown(_ESCAPES.sub("", value))
+
+
+def text(answer: Mapping[str, Any], *, colour: bool, failed: bool = False, width: int | None = None) -> str:
+    """An answer for a person. What a failure means is told elsewhere; here only what came with it."""
+    width = width or shutil.get_terminal_size((100, 24)).columns
+    paint = _bold if colour else str
+    lines: list[str] = []
+    rendered = answer.get("rendered")
+    if isinstance(rendered, str) and rendered.strip():
+        lines += clean(rendered).rstrip().split("\n")
+    elif not failed:
+        lines += _fields({key: value for key, value in answer.items() if key not in _HIDDEN}, width, paint) or ["done"]
+    contract = answer.get("agent_runtime_contract")
+    if isinstance(contract, dict):
+        lines.append(_contract_line(contract))
+    return "\n".join(lines)
+
+
+def _contract_line(contract: Mapping[str, Any]) -> str:
+    """The envelope in one line: mode, status, next."""
+    following = contract.get("next_suggested_tool") or contract.get("next_step_hint") or "go on"
+    return clean(f"{contract.get('trust_mode')} · {contract.get('status')} · {following}").replace("\n", " ")
+
+
+def failure(answer: Mapping[str, Any], *, colour: bool) -> str:
+    """What went wrong, its code, and the next safe step."""
+    error = answer.get("error")
+    told: Mapping[str, Any] = error if isinstance(error, dict) else answer
+    message = str(told.get("message") or told.get("reason") or "the call failed")
+    code = str(told.get("code") or told.get("refused") or error or "internal")
+    paint = _bold if colour else str
+    lines = [f"{paint('hindbrain:')} {clean(message)} ({clean(code)})"]
+    if fix := fix_text(told.get("fix")):
+        lines.append(f"{paint('fix:')} {fix}")
+    return "\n".join(lines)
+
+
+def fix_text(fix: Any) -> str:
+    """A fix as one line; a structured one as the command that carries it out as it stands."""
+    if isinstance(fix, str) or fix is None:
+        return clean(fix or "")
+    if isinstance(fix, dict):
+        call = _call_in(fix)
+        if call is not None:
+            from shlex import quote
+
+            name, arguments = call
+            note = fix.get("note") or fix.get("action")
+            return f"hindbrain call {quote(name)} {quote(clean(json_line(arguments)))}" + (f"   ({clean(str(note))})" if note else "")
+    return clean(json_line(fix))
+
+
+def _call_in(fix: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]] | None:
+    for place in (fix, fix.get("call")):
+        if isinstance(place, dict):
+            name = place.get("operation") or place.get("tool")
+            arguments = place.get("arguments")
+            if isinstance(name, str):
+                return name, arguments if isinstance(arguments, dict) else {}
+    return None
+
+
+def _bold(value: str) -> str:
+    return f"\x1b[1m{value}\x1b[0m"
+
+
+def _words(key: str) -> str:
+    return clean(key).replace("_", " ")
+
+
+def _scalar(value: Any) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return clean(str(value)).replace("\n", "\n  ")
+
+
+def _is_scalar(value: Any) -> bool:
+    return value is None or isinstance(value, str | int | float | bool)
+
+
+def _fields(fields: Mapping[str, Any], width: int, paint: Any) -> list[str]:
+    """The fields of an object: single values first, in columns, then everything that needs room."""
+    singles = {key: value for key, value in fields.items() if _is_scalar(value)}
+    pad = max((len(_words(key)) for key in singles), default=0)
+    lines = [f"{_words(key):<{pad}}  {_scalar(value)}" for key, value in singles.items()]
+    for key, value in fields.items():
+        if key not in singles and value:
+            lines += _nested(key, value, width, paint)
+    return lines
+
+
+def _nested(key: str, value: Any, width: int, paint: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        yield paint(_words(key))
+        yield from _indented(_fields(value, width - 2, paint))
+    elif all(_is_scalar(one) for one in value):
+        yield f"{paint(_words(key))}  {', '.join(_scalar(one) for one in value)}"
+    else:
+        yield paint(f"{_words(key)} ({len(value)})")
+        rows = [one if isinstance(one, dict) else {"": one} for one in value]
+        yield from _indented(_table(rows, width - 2) or _records(rows, width - 2, paint))
+
+
+def _indented(lines: Sequence[str]) -> Iterator[str]:
+    return (f"  {line}" for line in lines)
+
+
+def _table(rows: Sequence[Mapping[str, Any]], width: int) -> list[str] | None:
+    """Rows as columns, or None when they do not fit without cutting anything."""
+    names = list(dict.fromkeys(key for row in rows for key in row))
+    if not all(_is_scalar(value) for row in rows for value in row.values()):
+        return None
+    cells = [[_words(name) for name in names], *([_scalar(row.get(name)) for name in names] for row in rows)]
+    widths = [max(len(line[column]) for line in cells) for column in range(len(names))]
+    if sum(widths) + 2 * (len(names) - 1) > width or max(widths, default=0) > _CELL or any("\n" in one for row in cells for one in row):
+        return None
+    return ["  ".join(cell.ljust(size) for cell, size in zip(line, widths, strict=True)).rstrip() for line in cells]
+
+
+def _records(rows: Sequence[Mapping[str, Any]], width: int, paint: Any) -> list[str]:
+    """One block per row, opened by what it is called."""
+    lines: list[str] = []
+    for row in rows:
+        title = next((key for key in _TITLES if row.get(key)), None)
+        lines.append(f"• {paint(_scalar(row[title]))}" if title else "•")
+        lines += _indented(_fields({key: value for key, value in row.items() if key != title}, width - 2, paint))
+    return lines
