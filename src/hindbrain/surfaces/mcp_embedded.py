@@ -1,4 +1,4 @@
-"""Embedded MCP: the server in the host's own child process, for homes where no owner may run. Slower to start, the same answers."""
+"""Embedded MCP: the server in the host's own child process, for homes where no owner may run. Slower, the same answers."""
 
 from collections.abc import Mapping
 from functools import partial

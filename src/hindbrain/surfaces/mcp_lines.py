@@ -13,9 +13,9 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
-__all__ = ["LINE_LIMIT", "lines_of", "line_session"]
+__all__ = ["LINE_LIMIT", "line_session", "lines_of"]
 
-logger = logging.getLogger(__name__)
+LOG = logging.getLogger("hindbrain.mcp")
 
 # One message. Far above any claim, far below what would make a shared process notice.
 LINE_LIMIT = 16 * 1024 * 1024
@@ -75,7 +75,7 @@ async def _receive(
                     writer.write(error)
                     await writer.drain()
         except (ConnectionError, anyio.BrokenResourceError, anyio.ClosedResourceError):
-            logger.debug("the bridge is gone")
+            LOG.debug("the bridge is gone")
 
 
 async def _send(out: MemoryObjectReceiveStream[SessionMessage], writer: asyncio.StreamWriter) -> None:
@@ -85,7 +85,7 @@ async def _send(out: MemoryObjectReceiveStream[SessionMessage], writer: asyncio.
                 writer.write(item.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
                 await writer.drain()
             except ConnectionError:
-                logger.debug("the bridge is gone")
+                LOG.debug("the bridge is gone")
                 return
 
 

@@ -67,9 +67,9 @@ PROMPTS = (
         description="Keep one finding in this project's memory.",
         arguments=(("finding", "what was found, in one or two sentences"),),
         text=(
-            "Keep this finding with the Hindbrain tool `memorize`: one belief, a short label that names it, the evidence it rests "
-            "on (files, commands, test output). Ask `seek` first; if the belief is already there, write under the same label "
-            "instead of a second one. A refusal names its fix: follow it, do not work around it."
+            "Keep this finding with the Hindbrain tool `memorize`: one belief, a short label that names it, the evidence it "
+            "rests on (files, commands, test output). Ask `seek` first; if the belief is already there, write under the same "
+            "label instead of a second one. A refusal names its fix: follow it, do not work around it."
         ),
     ),
     Workflow(
@@ -87,9 +87,9 @@ PROMPTS = (
         description="Close a piece of work so that the next agent can go on.",
         arguments=(("work", "what was done and what is open"),),
         text=(
-            "Before you stop: `memorize` what the next agent cannot see in the code (decisions with their reasons, traps, what was "
-            "tried and failed), correct what turned out wrong with `learn`, and end with a report of what is done, what is open "
-            "and which claims it rests on."
+            "Before you stop: `memorize` what the next agent cannot see in the code (decisions with their reasons, traps, what "
+            "was tried and failed), correct what turned out wrong with `learn`, and end with a report of what is done, what "
+            "is open and which claims it rests on."
         ),
     ),
 )
