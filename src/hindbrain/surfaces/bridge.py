@@ -199,11 +199,12 @@ def main(argv: list[str]) -> int:
         os.environ["HINDBRAIN_HOME"] = options["home"]
     home = home_path(os.environ)
     root, source = caller_root(options.get("root"), os.environ)
+    profile = options.get("profile", "default")
     hello = {
         "caller_root": root,
         "root_source": source,
         "agent": options.get("agent") or os.environ.get("HINDBRAIN_AGENT_ID"),
-        "profile": options.get("profile", "default"),
+        "profile": profile,
         "session": os.urandom(8).hex(),
     }
     try:
@@ -211,7 +212,7 @@ def main(argv: list[str]) -> int:
             from hindbrain.surfaces.mcp_embedded import serve
 
             return serve(home, hello)
-        return Bridge(Link(home, hello), StandIn(home, hello["profile"])).run()
+        return Bridge(Link(home, hello), StandIn(home, profile)).run()
     except BrokenPipeError:
         return 0  # the host is gone, and with it whoever would read an error
     except KeyboardInterrupt:

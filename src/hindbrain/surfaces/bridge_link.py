@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import time
-from _socket import SHUT_RDWR
 
 from hindbrain import __version__
 from hindbrain.surfaces.bridge_lines import Lines
@@ -150,10 +149,6 @@ class Link:
     def drop(self) -> None:
         """Close what is left of a connection. Whether the owner is wanted again is for the next request to say."""
         if self._socket is not None:
-            try:
-                self._socket.shutdown(SHUT_RDWR)
-            except OSError:
-                pass  # the other side was first
             self._socket.close()
         self._socket, self.up, self._out = None, False, b""
 
