@@ -1,5 +1,6 @@
 """The program `hindbrain`: looks at the first word and loads only what that word needs."""
 
+import os
 import sys
 
 __all__ = ["main"]
@@ -18,7 +19,11 @@ def main() -> int:
         return hook(words)
     from hindbrain.surfaces.cli import main as cli
 
-    return cli(words)
+    code = cli(words)
+    if "hindbrain.app" not in sys.modules:
+        # A thin call holds nothing that needs closing; taking the interpreter down in order costs a tenth of its time.
+        os._exit(code)
+    return code
 
 
 if __name__ == "__main__":

@@ -17,7 +17,14 @@ __all__ = ["GLOBALS", "Usage", "json_value", "kind_of", "leading", "parse"]
 _FILE_LIMIT = 32 << 20
 
 # Flags that every command takes, and whether they take a value. An operation's own argument of the same name wins.
-GLOBALS: dict[str, str] = {"home": "string", "root": "string", "agent": "string", "json": "boolean", "help": "boolean", "version": "boolean"}
+GLOBALS: dict[str, str] = {
+    "home": "string",
+    "root": "string",
+    "agent": "string",
+    "json": "boolean",
+    "help": "boolean",
+    "version": "boolean",
+}
 
 
 _PROGRAM: dict[str, Any] = {"name": "", "schema": {}, "positional": []}

@@ -1,4 +1,4 @@
-"""The command line: finds the command, reads its arguments, calls it, shows the answer. Every operation comes from the manifest."""
+"""The command line: finds the command, reads its arguments, calls it, shows the answer. Operations come from the manifest."""
 
 from __future__ import annotations
 
@@ -16,10 +16,29 @@ if TYPE_CHECKING:
 
     from hindbrain.surfaces.manifest import Command, Manifest
 
-__all__ = ["LOCAL", "main"]
+__all__ = ["CALL", "LOCAL", "carry_out", "home_of", "main"]
 
 # Commands that concern processes or this program itself. Their descriptions are in local.py, loaded when one is used.
-LOCAL = ("serve", "stop", "status", "mcp", "hook", "hall", "call", "completion", "help", "version")
+LOCAL = ("serve", "stop", "status", "mcp", "hook", "call", "completion", "help", "version")
+
+CALL: Command = {
+    "name": "call",
+    "effect": "read",
+    "summary": "Call any operation with its arguments as one JSON object.",
+    "help": "Call any operation with its arguments as one JSON object.",
+    "schema": {
+        "properties": {
+            "operation": {"type": "string", "description": "name of the operation, as `hindbrain operations` lists it"},
+            "arguments": {"type": "object", "description": "JSON text, @FILE, or - for standard input"},
+        },
+        "required": ["operation"],
+    },
+    "positional": ["operation", "arguments"],
+    "human": False,
+    "progress": False,
+    "everyday": False,
+    "surfaces": ["cli"],
+}
 
 
 def main(words: list[str]) -> int:
@@ -43,6 +62,8 @@ def _run(words: list[str]) -> int:
             return _local("version", [], given)
         if not rest:
             return _local("help", [], given)
+        if rest[0] == "call":
+            return _call(rest[1:], given)
         if rest[0] in LOCAL:
             return _local(rest[0], rest[1:], given)
         return _operation(rest, given)
@@ -81,6 +102,21 @@ def _operation(rest: list[str], given: dict[str, Any]) -> int:
     return carry_out(op, read, given)
 
 
+def _call(rest: list[str], given: dict[str, Any]) -> int:
+    """`hindbrain call OPERATION JSON`: as quick as a command of its own, hence here."""
+    read = arguments.parse(CALL, rest, given)
+    if given.get("help"):
+        return _local("help", ["call"], given)
+    known = manifest.load(home_of(given))
+    name, document = str(read["operation"]), read.get("arguments", {})
+    op = known.operations.get(name)
+    if op is None:
+        return _unknown([name], known, given)
+    if not isinstance(document, dict):
+        raise Usage("the arguments of an operation are one JSON object", f"see hindbrain help {name.replace('.', ' ')}")
+    return carry_out(op, document, given)
+
+
 def carry_out(op: Command, read: dict[str, Any], given: dict[str, Any]) -> int:
     """Call one operation and show its answer."""
     return output.present(str(op["name"]), _answered(op, read, given), given)
@@ -108,7 +144,9 @@ def _answered(op: Command, read: dict[str, Any], given: dict[str, Any]) -> dict[
         if isinstance(failure, HindbrainError):
             return failure.answer()
         if isinstance(failure, OSError):
-            return StoreUnavailable(f"the home cannot be used: {failure}", fix="look at its permissions, then hindbrain doctor").answer()
+            return StoreUnavailable(
+                f"the home cannot be used: {failure}", fix="look at its permissions, then hindbrain doctor"
+            ).answer()
         raise
 
 

@@ -29,9 +29,7 @@ def bar(title: str) -> Iterator[Advance]:
         yield advance
 
 
-def by_owner(
-    address: OwnerAddress, token: str, operation: str, arguments: Mapping[str, Any], who: Who
-) -> dict[str, Any]:
+def by_owner(address: OwnerAddress, token: str, operation: str, arguments: Mapping[str, Any], who: Who) -> dict[str, Any]:
     """One call with its progress, as the owner streams it."""
     path, headers, body = operation_request(operation, arguments, who, "text/event-stream")
     status, found, pieces = stream(address, token, "POST", path, headers, body, CALL_S)

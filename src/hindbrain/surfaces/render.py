@@ -73,7 +73,9 @@ def fix_text(fix: Any) -> str:
 
             name, arguments = call
             note = fix.get("note") or fix.get("action")
-            return f"hindbrain call {quote(name)} {quote(clean(json_line(arguments)))}" + (f"   ({clean(str(note))})" if note else "")
+            return f"hindbrain call {quote(name)} {quote(clean(json_line(arguments)))}" + (
+                f"   ({clean(str(note))})" if note else ""
+            )
     return clean(json_line(fix))
 
 
@@ -141,7 +143,11 @@ def _table(rows: Sequence[Mapping[str, Any]], width: int) -> list[str] | None:
         return None
     cells = [[_words(name) for name in names], *([_scalar(row.get(name)) for name in names] for row in rows)]
     widths = [max(len(line[column]) for line in cells) for column in range(len(names))]
-    if sum(widths) + 2 * (len(names) - 1) > width or max(widths, default=0) > _CELL or any("\n" in one for row in cells for one in row):
+    if (
+        sum(widths) + 2 * (len(names) - 1) > width
+        or max(widths, default=0) > _CELL
+        or any("\n" in one for row in cells for one in row)
+    ):
         return None
     return ["  ".join(cell.ljust(size) for cell, size in zip(line, widths, strict=True)).rstrip() for line in cells]
 

@@ -1,0 +1,151 @@
+"""Help: what the program and each command can do, told from the manifest."""
+
+import shutil
+from collections.abc import Iterable, Mapping
+from textwrap import wrap
+from typing import Any
+
+from hindbrain import __version__
+from hindbrain.surfaces.arguments import kind_of
+from hindbrain.surfaces.manifest import Command, Manifest
+from hindbrain.surfaces.output import json_line
+
+__all__ = ["command", "nearest", "program"]
+
+_EVERY = {
+    "--home DIR": "home directory, instead of HINDBRAIN_HOME",
+    "--root DIR": "project directory the call comes from, instead of the working directory",
+    "--agent ID": "who calls, as host:role, instead of HINDBRAIN_AGENT_ID",
+    "--json": "answer in JSON; that is also what a pipe gets (--no-json gives it text)",
+    "--help": "explain the command",
+}
+_EXAMPLES = (
+    "hindbrain init",
+    'hindbrain memorize "Retry policy" "The worker retries three times" --evidence src/worker.py',
+    "hindbrain north",
+    'hindbrain seek "retry"',
+    """hindbrain call seek '{"query": "retry", "tier": "all-brains"}'""",
+)
+_SAMPLE = {
+    "string": "text",
+    "integer": 1,
+    "number": 0.5,
+    "boolean": True,
+    "list": ["text"],
+    "documents": [{}],
+    "object": {},
+    "any": "text",
+}
+# Told by the flags for every command.
+_UNLISTED = ("agent_id", "caller_root")
+
+
+def _width() -> int:
+    return min(shutil.get_terminal_size((100, 24)).columns, 110)
+
+
+def _spoken(name: str) -> str:
+    return name.replace(".", " ").replace("_", "-")
+
+
+def program(known: Manifest, local: Mapping[str, Command]) -> str:
+    """The help of the whole program: everyday commands first, then families, then processes."""
+    everyday = [op for op in known.offered.values() if op["everyday"]]
+    others = [op for op in known.offered.values() if not op["everyday"]]
+    lines = [f"Hindbrain {__version__}: shared memory and mission control for coding agents.", ""]
+    lines += ["Usage: hindbrain COMMAND [ARGUMENTS] [--FLAG VALUE]...", ""]
+    groups: dict[str, list[Command]] = {"Everyday": everyday, "More": [op for op in others if "." not in op["name"]]}
+    for op in others:
+        if "." in op["name"]:
+            groups.setdefault(op["name"].split(".")[0].capitalize(), []).append(op)
+    groups["Processes and this program"] = list(local.values())
+    for title, group in groups.items():
+        if group:
+            lines += [f"{title}:", *_listed({_spoken(op["name"]): op["summary"] for op in group}), ""]
+    lines += ["Flags of every command:", *_listed(_EVERY), "", "Examples:", *(f"  {line}" for line in _EXAMPLES)]
+    return "\n".join(lines)
+
+
+def _listed(entries: Mapping[str, str]) -> list[str]:
+    pad = max(len(name) for name in entries)
+    lines: list[str] = []
+    for name, told in entries.items():
+        first, *rest = wrap(str(told), max(30, _width() - pad - 4)) or [""]
+        lines += [f"  {name:<{pad}}  {first}".rstrip(), *(f"  {'':<{pad}}  {line}" for line in rest)]
+    return lines
+
+
+def command(op: Command) -> str:
+    """The help of one command."""
+    properties: Mapping[str, Any] = op["schema"].get("properties", {})
+    required = op["schema"].get("required", ())
+    words = [_word(name, required) for name in op["positional"]]
+    flags = {name: schema for name, schema in properties.items() if name not in _UNLISTED}
+    lines = [
+        f"Usage: hindbrain {' '.join([_spoken(op['name']), *words])}{' [--FLAG VALUE]...' if flags else ''}",
+        "",
+        str(op["help"]),
+    ]
+    if flags:
+        lines += ["", "Arguments:", *_listed({_flag(name, schema): _told(name, schema, op) for name, schema in flags.items()})]
+    lines += [
+        "",
+        "Flags of every command:",
+        *_listed({key: told for key, told in _EVERY.items() if key.split()[0][2:] not in flags}),
+    ]
+    if "cli" in op["surfaces"] and "raises" in op:
+        lines += ["", "Example:", f"  hindbrain call {op['name']} '{json_line(_sample(properties, required))}'"]
+        if op["human"]:
+            lines += ["", "A human act: it asks for confirmation in a terminal."]
+        if op["raises"]:
+            lines += ["", f"Errors: {', '.join(op['raises'])}"]
+    return "\n".join(lines)
+
+
+def _word(name: str, required: Iterable[str]) -> str:
+    return name.upper() if name in required else f"[{name.upper()}]"
+
+
+def _flag(name: str, schema: Mapping[str, Any]) -> str:
+    kind = kind_of(schema)[0]
+    flag = name.replace("_", "-")
+    if kind == "boolean":
+        return f"--{flag}, --no-{flag}"
+    value = {"string": "TEXT", "integer": "N", "number": "N", "enum": "WORD", "list": "VALUE ...", "any": "VALUE"}.get(
+        kind, "JSON"
+    )
+    return f"--{flag} {value}"
+
+
+def _told(name: str, schema: Mapping[str, Any], op: Command) -> str:
+    kind, inner = kind_of(schema)
+    parts = [str(schema.get("description") or inner.get("description") or "")]
+    if kind == "enum":
+        parts.append(f"one of {', '.join(str(one) for one in inner['enum'] if one is not None)}")
+    if kind in ("list", "documents"):
+        parts.append("may be repeated")
+    if name in op["schema"].get("required", ()):
+        parts.append("needed")
+    elif schema.get("default") not in (None, "", []):
+        parts.append(f"default {json_line(schema['default'])}")
+    return "; ".join(part for part in parts if part)
+
+
+def _sample(properties: Mapping[str, Any], required: Iterable[str]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name in required:
+        kind, schema = kind_of(properties[name])
+        found[name] = schema["enum"][0] if kind == "enum" else _SAMPLE.get(kind, "text")
+    return found
+
+
+def nearest(word: str, known: Manifest) -> list[str]:
+    """Commands that a mistyped one may have meant."""
+    from difflib import get_close_matches
+
+    from hindbrain.surfaces.cli import LOCAL
+
+    names = [_spoken(name) for name in known.offered] + list(LOCAL)
+    spoken = _spoken(word)
+    inside = [name for name in names if spoken in name.split() or name.startswith(f"{spoken} ")]
+    return (get_close_matches(spoken, names, n=3) or inside)[:3]

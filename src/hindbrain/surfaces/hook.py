@@ -1,0 +1,226 @@
+"""The hook entry point: memory for an agent host at the start of a session. Always exits 0 with JSON the host can read."""
+
+from __future__ import annotations
+
+import _thread
+import json
+import os
+import sys
+import time
+
+from hindbrain.surfaces.arguments import Usage, parse
+from hindbrain.surfaces.client import (
+    OwnerGone,
+    Who,
+    call,
+    caller_root,
+    find_owner,
+    home_path,
+    read_owner,
+    read_token,
+    start_owner,
+)
+from hindbrain.surfaces.hook_shapes import HOSTS, event_name, shaped
+
+# As in exchange.py: the typing module is too dear for a hook that runs on every prompt.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+__all__ = ["main"]
+
+LIMIT_S = 3.2  # a session start may wait four seconds in all (MED-342); starting and ending the interpreter are part of it
+_OWNER_S = 2.0
+_EVENT_S = 1.0
+_STDIN_S = 1.0
+_STDIN_BYTES = 1 << 20
+_LINE_BYTES = 256 << 10
+_DAY_BYTES = 16 << 20  # what one day may leave behind for an owner that never comes
+
+_COMMAND: dict[str, Any] = {
+    "name": "hook",
+    "schema": {"properties": {"host": {"type": "string"}, "event": {"type": "string"}, "hook": {"type": "boolean"}}},
+    "positional": ["host", "event"],
+}
+
+
+class _Outlet:
+    """Standard output, used once: by whoever is ready first, the work or the clock."""
+
+    def __init__(self) -> None:
+        self._turn = _thread.allocate_lock()
+        self.host, self.event = "generic", "SessionStart"
+
+    def say(self, text: str = "") -> None:
+        """Answer the host and end. Threads of a stuck read must not delay the end, hence no ordinary exit."""
+        self._turn.acquire()  # never given back: the first one ends the process
+        try:
+            left = json.dumps(shaped(self.host, self.event, text)).encode("ascii") + b"\n"
+            while left:
+                left = left[os.write(1, left) :]
+        finally:
+            os._exit(0)
+
+    def give_up(self) -> None:
+        """Answer without memory when the time is over, whatever the work is doing."""
+        time.sleep(LIMIT_S)
+        self.say()
+
+
+def main(words: list[str]) -> int:
+    """Answer one event of a host. Whatever fails, the session goes on; the worst case is a session without memory."""
+    outlet = _Outlet()
+    text = ""
+    try:
+        _thread.start_new_thread(outlet.give_up, ())
+        text = _answer(outlet, words)
+    except BaseException as failure:  # noqa: BLE001 - fail-open is sacred: no defect of ours may break somebody's session
+        _note(f"{type(failure).__name__}: {failure}")
+    outlet.say(text)
+    return 0
+
+
+def _note(message: str) -> None:
+    try:  # noqa: SIM105 - contextlib is not worth loading here
+        os.write(2, f"hindbrain hook: {message}\n".encode("utf-8", "replace"))
+    except OSError:
+        pass  # nobody listens, and nothing may fail because of that
+
+
+def _answer(outlet: _Outlet, words: list[str]) -> str:
+    given: dict[str, Any] = {}
+    named = _named(words, given)
+    outlet.host = named.get("host", "generic") if named.get("host") in HOSTS else "generic"
+    payload = _payload()
+    outlet.event = event_name(named.get("event") or payload.get("hook_event_name") or "SessionStart")
+    home = os.path.abspath(os.path.expanduser(given["home"])) if given.get("home") else home_path(os.environ)
+    root, source = _root(payload, given.get("root"))
+    who = Who(root, given.get("agent") or os.environ.get("HINDBRAIN_AGENT_ID") or outlet.host)
+    if not os.path.isdir(home):
+        return ""
+    if outlet.event == "SessionStart":
+        return _memory(home, who, source)
+    _event(home, who, outlet, payload)
+    return ""
+
+
+def _named(words: list[str], given: dict[str, Any]) -> dict[str, str]:
+    """Host and event as the command line names them. A word too many is no reason to leave a session without memory."""
+    try:
+        read = parse(_COMMAND, words[1:], given)
+    except Usage as wrong:
+        _note(wrong.message)
+        return {}
+    return {key: value for key, value in read.items() if isinstance(value, str)}
+
+
+def _payload() -> dict[str, Any]:
+    """What the host says on standard input: bounded in size and time, and nothing if it is no JSON object."""
+    from select import select
+
+    raw, end = b"", time.monotonic() + _STDIN_S
+    try:
+        while not os.isatty(0) and len(raw) < _STDIN_BYTES and (left := end - time.monotonic()) > 0:
+            # A host that leaves its pipe open has said all once the document is complete.
+            if raw.rstrip().endswith(b"}") and not select([0], [], [], 0.02)[0] and _object(raw):
+                break
+            if not select([0], [], [], left)[0]:
+                break
+            piece = os.read(0, 65536)
+            if not piece:
+                break
+            raw += piece
+    except (OSError, ValueError) as unreadable:
+        _note(f"standard input cannot be read: {unreadable}")
+    return _object(raw)
+
+
+def _object(raw: bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(raw.decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _root(payload: dict[str, Any], given: str | None) -> tuple[str, str]:
+    """The project the session works in: as given, as the host tells it, else as every local surface finds it."""
+    roots = payload.get("workspace_roots")
+    for told in (given, payload.get("cwd"), roots[0] if isinstance(roots, list) and roots else None):
+        if isinstance(told, str) and os.path.isabs(told) and "\0" not in told:
+            return os.path.realpath(told), "call"
+    return caller_root(None, os.environ)
+
+
+def _memory(home: str, who: Who, source: str) -> str:
+    """What `north` remembers here, fenced and attributed as it comes."""
+    try:
+        address = read_owner(home)
+        if address is None:
+            raise OwnerGone("no owner is up", sent=False)
+        found = call(address, read_token(home), "north", {}, who, _OWNER_S)
+    except OwnerGone as gone:
+        if gone.sent:
+            raise  # it is there but stuck: reading beside it would wait for the same locks
+        found = _without_owner(home, who, source)
+    rendered = found.get("rendered")
+    if not isinstance(rendered, str):
+        _note(f"north had nothing to say: {str(found.get('error') or found.get('refused') or 'no text')[:200]}")
+        return ""
+    return rendered
+
+
+def _without_owner(home: str, who: Who, source: str) -> dict[str, Any]:
+    """Read in this process, and have an owner ready for the next event."""
+    from hindbrain.surfaces import calling, local_call
+
+    if calling.mode_of(home, os.environ) != "embedded":
+        start_owner(home)
+    op = {"name": "north", "progress": False}
+    return local_call.run(op, {}, home=home, who=who, source=source, human=False)
+
+
+def _event(home: str, who: Who, outlet: _Outlet, payload: dict[str, Any]) -> None:
+    """Hand an event to the owner, or keep it on disk for the next one."""
+    record = {"host": outlet.host, "event": outlet.event, "payload": payload}
+    if find_owner(home) is not None:
+        if not _knows_events(home):
+            return
+        try:
+            address = read_owner(home)
+            if address is not None:
+                call(address, read_token(home), "hook.event", record, who, _EVENT_S)
+                return
+        except OwnerGone as gone:
+            _note(str(gone))
+    _spool(home, {"ts_ms": time.time_ns() // 1_000_000, "root": who.root, "agent": who.agent, **record})
+
+
+def _knows_events(home: str) -> bool:
+    try:
+        with open(os.path.join(home, "manifest.json"), "rb") as file:
+            return b'"name":"hook.event"' in file.read()
+    except OSError:
+        return False
+
+
+def _spool(home: str, record: dict[str, Any]) -> None:
+    """One line, appended in one write: lines of hooks that run at the same time do not mix."""
+    line = json.dumps(record).encode("ascii")
+    if len(line) > _LINE_BYTES:
+        line = json.dumps({**record, "payload": None, "cut": len(line)}).encode("ascii")
+    folder = os.path.join(home, "hook-spool")
+    os.makedirs(folder, 0o700, exist_ok=True)
+    path = os.path.join(folder, time.strftime("%Y-%m-%d.jsonl", time.gmtime()))
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    try:
+        if os.fstat(handle).st_size < _DAY_BYTES:
+            os.write(handle, line + b"\n")
+        else:
+            _note(f"{path} is full; the event was dropped")
+    finally:
+        os.close(handle)
+
+
+if __name__ == "__main__":
+    sys.exit(main(["hook", *sys.argv[1:]]))

@@ -1,0 +1,216 @@
+"""Local commands: those about processes and about the program itself. Described like operations, so that one parser reads all."""
+
+import os
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+from hindbrain import __version__
+from hindbrain.domain.errors import HindbrainError, OwnerUnreachable, UnknownOperation
+from hindbrain.stores.home import Home
+from hindbrain.stores.locks import try_lock
+from hindbrain.surfaces import arguments, calling, cli, completion, helping, manifest, output
+from hindbrain.surfaces.client import OwnerAddress, OwnerGone, answer_of, find_owner, read_owner, read_token, request
+from hindbrain.surfaces.manifest import Command
+
+__all__ = ["COMMANDS", "run"]
+
+_ASK_S = 5.0
+_STOP_S = 15.0  # the owner itself gives its running calls ten seconds
+
+_TEXT = {"type": "string"}
+_YES_NO = {"type": "boolean"}
+
+
+def _command(name: str, help_text: str, positional: tuple[str, ...] = (), /, **properties: dict[str, Any]) -> Command:
+    required = [key for key, schema in properties.items() if schema.get("required")]
+    return {
+        "name": name,
+        "effect": "read",
+        "summary": help_text.split("\n", 1)[0],
+        "help": help_text,
+        "schema": {"type": "object", "properties": properties, "required": required},
+        "positional": list(positional),
+        "human": False,
+        "progress": False,
+        "everyday": False,
+        "surfaces": ["cli"],
+    }
+
+
+def _text(description: str, **more: Any) -> dict[str, Any]:
+    return {**_TEXT, "description": description, **more}
+
+
+COMMANDS: dict[str, Command] = {
+    command["name"]: command
+    for command in (
+        _command(
+            "serve",
+            "Own this home until stopped: REST, events and MCP on one loopback port.",
+            port={"type": "integer", "description": "port to ask for first; another free one is taken if it is in use"},
+            root=_text("project directory that callers without one are bound to"),
+            bind=_text("address other than loopback; needs a certificate and its key"),
+            tls_cert=_text("certificate file, PEM"),
+            tls_key=_text("key file of the certificate, PEM"),
+            on_demand={**_YES_NO, "description": "end when nobody needs it any more"},
+        ),
+        _command("stop", "End the owner of this home; running calls finish first."),
+        _command("status", "Tell whether an owner is up and which brains this home has."),
+        _command(
+            "mcp",
+            "Speak MCP on standard input and output, for agent hosts.",
+            profile=_text("which tools to list: default or full"),
+        ),
+        _command(
+            "hook",
+            "Answer an event of an agent host; reads its JSON from standard input and never fails it.",
+            ("host", "event"),
+            host=_text("claude-code, codex, cursor, gemini or generic", required=True),
+            event=_text("name of the event; the JSON on standard input may name it instead"),
+        ),
+        cli.CALL,
+        _command(
+            "completion",
+            "Print a completion script for a shell.",
+            ("for_shell",),
+            for_shell={"enum": list(completion.SHELLS), "description": "which shell", "required": True},
+        ),
+        _command("help", "Explain the program or one command.", ("command",), command={"type": "array", "items": _TEXT}),
+        _command("version", "Print the version."),
+    )
+}
+
+
+def run(name: str, rest: list[str], given: dict[str, Any]) -> int:
+    """Run one local command and return its exit code."""
+    command = COMMANDS[name]
+    if name in ("mcp", "hook") and not {"--help", "-h"} & set(rest):
+        return _handed_over(name, rest, given)
+    read = arguments.parse(command, rest, given)
+    if given.get("help") and name != "help":
+        output.write(helping.command(command))
+        return 0
+    try:
+        return _RUN[name](read, given)
+    except HindbrainError as failure:
+        return output.present(name, failure.answer(), given)
+    except OwnerGone as gone:
+        return output.present(name, OwnerUnreachable(str(gone), fix="run hindbrain status").answer(), given)
+
+
+def _handed_over(name: str, rest: list[str], given: dict[str, Any]) -> int:
+    """Bridge and hook read their own words; flags before the command reach them by the environment."""
+    for flag, variable in (("home", "HINDBRAIN_HOME"), ("root", "HINDBRAIN_WORKSPACE_ROOT"), ("agent", "HINDBRAIN_AGENT_ID")):
+        if given.get(flag):
+            os.environ[variable] = given[flag]
+    if name == "mcp":
+        from hindbrain.surfaces.bridge import main as bridge
+
+        return bridge(rest)
+    from hindbrain.surfaces.hook import main as hook
+
+    return hook([name, *rest])
+
+
+def _serve(read: dict[str, Any], given: dict[str, Any]) -> int:
+    from hindbrain.surfaces.owner import serve
+
+    told: dict[str, Any] = {key: read[key] for key in ("port", "root", "bind") if key in read}
+    told |= {key: Path(read[key]) for key in ("tls_cert", "tls_key") if key in read}
+    on_demand = bool(read.get("on_demand"))
+    return serve(Path(cli.home_of(given)), **told, on_demand=on_demand, foreground=not on_demand)
+
+
+def _stop(read: dict[str, Any], given: dict[str, Any]) -> int:
+    home = cli.home_of(given)
+    address = read_owner(home)
+    if address is None or not _asked_to_stop(home, address):
+        return output.present("stop", {"ok": True, "stopped": False, "reason": "no owner is running"}, given)
+    deadline = time.monotonic() + _STOP_S
+    while _running(address) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    if _running(address):
+        raise OwnerUnreachable(
+            f"the owner (process {address.pid}) did not end within {_STOP_S:g} s",
+            fix="look at owner.log in the home, then try again",
+        )
+    return output.present("stop", {"ok": True, "stopped": True, "pid": address.pid}, given)
+
+
+def _asked_to_stop(home: str, address: OwnerAddress) -> bool:
+    """Ask over HTTP, and by signal if it does not answer; False when there is nobody to ask."""
+    try:
+        answer_of(request(address, read_token(home), "POST", "/api/stop", {}, b"", _ASK_S).body)
+        return True
+    except OwnerGone:
+        handle = try_lock(Home(Path(home)).owner_lock)
+    if handle is not None:
+        os.close(handle)
+        return False
+    # Only the holder of the lock writes the owner file, so the process it names is the owner and no stranger.
+    os.kill(address.pid, signal.SIGTERM)
+    return True
+
+
+def _running(address: OwnerAddress) -> bool:
+    try:
+        os.kill(address.pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def _status(read: dict[str, Any], given: dict[str, Any]) -> int:
+    home = cli.home_of(given)
+    answer: dict[str, Any] = {"ok": True, "version": __version__, "home": home, "mode": calling.mode_of(home, os.environ)}
+    address = find_owner(home)
+    answer["owner"] = _health(home, address) if address else None
+    known = manifest.load(home)
+    if listing := known.operations.get("instances"):
+        found = calling.answer(listing, {}, home=home, root=given.get("root"), agent=given.get("agent"))
+        answer |= {key: value for key, value in found.items() if key not in ("ok", "schema", "self")}
+    return output.present("status", answer, given)
+
+
+def _health(home: str, address: OwnerAddress) -> dict[str, Any]:
+    found = answer_of(request(address, read_token(home), "GET", "/api/health", {}, b"", _ASK_S).body)
+    return {"url": address.url, **{key: value for key, value in found.items() if key not in ("ok", "host", "port")}}
+
+
+def _completion(read: dict[str, Any], given: dict[str, Any]) -> int:
+    known = manifest.load(cli.home_of(given))
+    output.write(completion.script(str(read["for_shell"]), [*known.offered.values(), *COMMANDS.values()]))
+    return 0
+
+
+def _help(read: dict[str, Any], given: dict[str, Any]) -> int:
+    words = list(read.get("command", ()))
+    known = manifest.load(cli.home_of(given))
+    if not words:
+        output.write(helping.program(known, COMMANDS))
+        return 0
+    found = known.resolve(words)
+    command = found[0] if found else COMMANDS.get(words[0])
+    if command is None:
+        raise UnknownOperation(f"there is no command {' '.join(words)[:80]!r}", fix="hindbrain help lists them all")
+    output.write(helping.command(command))
+    return 0
+
+
+def _version(read: dict[str, Any], given: dict[str, Any]) -> int:
+    if given.get("json"):
+        return output.present("version", {"ok": True, "version": __version__}, given)
+    output.write(f"hindbrain {__version__}")
+    return 0
+
+
+_RUN = {
+    "serve": _serve,
+    "stop": _stop,
+    "status": _status,
+    "completion": _completion,
+    "help": _help,
+    "version": _version,
+}
