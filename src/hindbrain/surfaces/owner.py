@@ -10,7 +10,7 @@ import secrets
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -65,8 +65,8 @@ def serve(
     if owner.unfinished:
         # A call that hangs sits on a thread nobody can end. Leaving it behind would be an orphan; the stores survive this.
         logging.shutdown()
-        os._exit(0)
-    return 0
+        os._exit(int(owner.failed))
+    return int(owner.failed)
 
 
 def _say(line: str) -> None:
@@ -103,6 +103,7 @@ class Owner:
         self._watched = Watched(self._app, self._activity)
         self._mcp = LateMount()
         self.unfinished = 0
+        self.failed = False
 
     def run(self, *, announce: Callable[[str], None] | None) -> None:
         """Serve until stopped; then drain, close the brains and go."""
@@ -124,19 +125,19 @@ class Owner:
         bridge = await asyncio.start_server(self._on_bridge, LOOPBACK, 0, limit=_BRIDGE_LIMIT)
         facts = self._facts(bridge.sockets[0].getsockname()[1])
         servers = self._servers(self._guarded(facts))
-        serving = [asyncio.ensure_future(server.run_on_socket()) for server in servers]
+        parts = [self._part(server.run_on_socket()) for server in servers]
         for server in servers:
             await server.accepting.wait()
         self._presence.announce(asdict(facts))
         LOG.info("owner %s of %s is process %d on port %d", facts.instance, self._home.path, facts.pid, facts.port)
         if announce is not None:
             announce(f"Hindbrain owner {facts.version} of {self._home.path} on http://{facts.host}:{facts.port}")
-        around = [asyncio.ensure_future(self._serve_mcp()), asyncio.ensure_future(self._watch())]
+        parts += [self._part(self._serve_mcp()), self._part(self._watch())]
         await self._stopping.wait()
         bridge.close()
         for server in servers:
             server.should_exit = True
-        await asyncio.gather(*serving, *around)
+        await asyncio.gather(*parts, return_exceptions=True)
         await self._drain()
 
     def stop(self, reason: str) -> None:
@@ -144,6 +145,18 @@ class Owner:
         if not self._stopping.is_set():
             LOG.info("stopping: %s", reason)
             self._stopping.set()
+
+    def _part(self, work: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
+        """Something the owner cannot do without: when it fails, the owner ends instead of serving half."""
+
+        def ended(task: "asyncio.Task[None]") -> None:
+            if not task.cancelled() and (defect := task.exception()):
+                self.failed = True
+                self.stop("; ".join(defect_lines(defect)))
+
+        task = asyncio.ensure_future(work)
+        task.add_done_callback(ended)
+        return task
 
     # -- parts -------------------------------------------------------------------------------------------------------
 
@@ -181,8 +194,8 @@ class Owner:
 
     async def _serve_mcp(self) -> None:
         """Mount MCP once its library is loaded, which takes most of a second: the API answers meanwhile."""
-        self._write_manifest({})
         try:
+            self._write_manifest({})
             module = await anyio.to_thread.run_sync(importlib.import_module, "hindbrain.surfaces.mcp")
             asgi, lifespan = module.mount(self._watched, on_call=self._activity.touch)
             self._write_manifest(await anyio.to_thread.run_sync(module.mcp_manifest, self._watched))
