@@ -1,0 +1,116 @@
+"""The program as people and hosts start it: a real process with its own environment, in a pipe or at a terminal."""
+
+import fcntl
+import json
+import os
+import pty
+import select
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+__all__ = ["Ended", "Program", "git_repository"]
+
+LIMIT_S = 60.0  # a hanging process fails its test instead of the run
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ended:
+    """How a process ended and what it said. At a terminal both streams are one."""
+
+    code: int
+    out: str
+    err: str = ""
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Program:
+    """`hindbrain`, on one home."""
+
+    home: Path
+    directory: Path
+    environ: Mapping[str, str]
+
+    def given(self, directory: Path | None = None, **environ: str) -> "Program":
+        return Program(home=self.home, directory=directory or self.directory, environ={**self.environ, **environ})
+
+    def environment(self) -> dict[str, str]:
+        kept = {name: os.environ[name] for name in ("PATH", "LANG", "PYTHONDONTWRITEBYTECODE") if name in os.environ}
+        user = self.home.parent
+        return {**kept, "HOME": str(user), "HINDBRAIN_HOME": str(self.home), "HINDBRAIN_PORT": "0", **self.environ}
+
+    def start(self, *words: str, **options: Any) -> "subprocess.Popen[bytes]":
+        command = [sys.executable, "-P", "-m", "hindbrain", *words]
+        return subprocess.Popen(command, cwd=self.directory, env=self.environment(), **options)
+
+    def run(self, *words: str, stdin: bytes = b"") -> Ended:
+        """Run it in a pipe."""
+        pipe = subprocess.PIPE
+        with self.start(*words, stdin=pipe, stdout=pipe, stderr=pipe) as process:
+            try:
+                out, err = process.communicate(stdin, LIMIT_S)
+            except BaseException:
+                process.kill()
+                raise
+        return Ended(code=process.returncode, out=out.decode(), err=err.decode())
+
+    def answer(self, *words: str, stdin: bytes = b"") -> dict[str, Any]:
+        """Run it in a pipe and read its JSON, whatever its exit code."""
+        ended = self.run(*words, stdin=stdin)
+        assert ended.out, ended.err
+        found: dict[str, Any] = ended.json
+        return found
+
+    def at_terminal(self, *words: str, say: Sequence[tuple[str, str]] = (), columns: int = 120) -> Ended:
+        """Run it at a terminal. `say` is a dialogue: what to wait for, and what is typed then (^C sends an interrupt)."""
+        command = [sys.executable, "-P", "-m", "hindbrain", *words]
+        child, terminal = pty.fork()
+        if child == 0:
+            os.chdir(self.directory)
+            os.execve(sys.executable, command, {**self.environment(), "TERM": self.environ.get("TERM", "xterm")})
+        try:
+            fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+            out = _dialogue(terminal, list(say))
+        except BaseException:
+            os.kill(child, signal.SIGKILL)
+            raise
+        finally:
+            _, status = os.waitpid(child, 0)
+            os.close(terminal)
+        return Ended(code=os.waitstatus_to_exitcode(status), out=out.replace("\r\n", "\n"))
+
+
+def _dialogue(terminal: int, say: list[tuple[str, str]]) -> str:
+    """Everything the process says until it ends; each answer is typed once its question was seen."""
+    heard, searched, end = b"", 0, time.monotonic() + LIMIT_S
+    while True:
+        if not select.select([terminal], [], [], end - time.monotonic())[0]:
+            raise AssertionError(f"the process waits for something: {heard!r}")
+        try:
+            piece = os.read(terminal, 65536)
+        except OSError:  # Linux says EIO when the last process at the terminal is gone
+            piece = b""
+        if not piece:
+            return heard.decode()
+        heard += piece
+        while say and (place := heard.find(say[0][0].encode(), searched)) >= 0:
+            searched = place + len(say[0][0])
+            os.write(terminal, say.pop(0)[1].replace("^C", "\x03").encode())
+
+
+def git_repository(path: Path) -> Path:
+    """An empty git repository."""
+    path.mkdir(parents=True)
+    subprocess.run(["git", "init", "-q", str(path)], check=True, env={"PATH": os.environ["PATH"], "HOME": str(path.parent)})
+    return path

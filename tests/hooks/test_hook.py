@@ -1,0 +1,238 @@
+"""`hindbrain hook`: whatever fails, it exits 0 with JSON its host can read (MED-342)."""
+
+import json
+import os
+import socket
+import stat
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hindbrain.surfaces.hook_shapes import HOSTS
+from tests.cli.program import Program
+from tests.cli.strange import address_file, json_answer, strange_owner
+
+NORTH = json_answer({"ok": True, "rendered": "Memory of app:\n```memory\nretries three times\n```"})
+CONTEXT = "Memory of app:\n```memory\nretries three times\n```"
+START = json.dumps({"hook_event_name": "SessionStart", "cwd": "/r/app", "session_id": "s", "source": "startup"}).encode()
+
+
+def answered(program: Program, *words: str, stdin: bytes = START) -> Any:
+    """What the host reads. Every run of every test must exit 0."""
+    ended = program.run(*words, stdin=stdin)
+    assert ended.code == 0, ended.err
+    return ended.json
+
+
+@pytest.mark.req("MED-342")
+@pytest.mark.parametrize("words", [("hook", "claude-code", "SessionStart"), ("hook", "claude-code"), ("north", "--hook")])
+def test_med_342_a_session_starts_with_what_north_remembers(program: Program, words: tuple[str, ...]) -> None:
+    with strange_owner(program.home, NORTH) as heard:
+        answer = answered(program, *words)
+
+    assert answer == {"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": CONTEXT}}
+    assert b"POST /api/op/north HTTP/1.1" in heard[0]
+    assert b"Hindbrain-Caller-Root: /r/app\r\n" in heard[0]
+
+
+@pytest.mark.req("MED-017")
+def test_med_017_the_root_is_what_the_host_says_else_its_variable_else_the_directory(program: Program) -> None:
+    cases = [
+        (b'{"cwd": "/told"}', {"CLAUDE_PROJECT_DIR": "/variable"}, b"/told"),
+        (b'{"workspace_roots": ["/first", "/second"]}', {}, b"/first"),
+        (b'{"cwd": "relative"}', {"CLAUDE_PROJECT_DIR": "/variable"}, b"/variable"),
+        (b"", {"HINDBRAIN_WORKSPACE_ROOT": "/named", "CLAUDE_PROJECT_DIR": "/variable"}, b"/named"),
+        (b"", {}, os.fsencode(program.directory)),
+    ]
+    with strange_owner(program.home, NORTH) as heard:
+        for stdin, environ, root in cases:
+            answered(program.given(**environ), "hook", "claude-code", "SessionStart", stdin=stdin)
+            assert b"Hindbrain-Caller-Root: " + root + b"\r\n" in heard[-1]
+
+
+@pytest.mark.req("MED-342")
+@pytest.mark.parametrize("host", HOSTS)
+def test_med_342_an_owner_that_does_not_answer_costs_the_memory_and_not_the_session(program: Program, host: str) -> None:
+    """It ends while the owner still hangs: the handler waits for the hook to go away."""
+
+    def silent(request: bytes, connection: socket.socket) -> None:
+        connection.recv(1)
+
+    with strange_owner(program.home, silent):
+        answer = answered(program, "hook", host, "SessionStart")
+
+    assert answer in ({}, {"hookSpecificOutput": {"hookEventName": "SessionStart"}})
+
+
+@pytest.mark.req("MED-342")
+@pytest.mark.parametrize(
+    "stdin",
+    [
+        b"",
+        b"\xff\xfe\x00",
+        b"[]",
+        b"null",
+        b'{"cwd": 7, "hook_event_name": {"a": 1}, "workspace_roots": {}}',
+        b'{"cwd": "/a\\u0000b"}',
+        b'{"a":' * 100_000,
+        b"[" * 100_000,
+        b'{"n": ' + b"9" * 10_000 + b"}",
+        b"x" * 3_000_000,
+    ],
+)
+def test_med_342_hostile_input_costs_nothing(program: Program, stdin: bytes) -> None:
+    with strange_owner(program.home, NORTH):
+        answer = answered(program, "hook", "claude-code", "SessionStart", stdin=stdin)
+
+    assert answer["hookSpecificOutput"]["additionalContext"] == CONTEXT
+
+
+@pytest.mark.req("MED-342")
+@pytest.mark.parametrize(
+    "words",
+    [("hook",), ("hook", "unheard-of", "SessionStart"), ("hook", "codex", "SessionStart", "more"), ("north", "--hook", "--odd")],
+)
+def test_med_342_a_wrong_command_line_costs_nothing(program: Program, words: tuple[str, ...]) -> None:
+    with strange_owner(program.home, NORTH):
+        answer = answered(program, *words)
+
+    assert answer["hookSpecificOutput"]["additionalContext"] == CONTEXT
+
+
+@pytest.mark.req("MED-342")
+def test_med_342_a_host_that_leaves_its_pipe_open_is_answered(program: Program) -> None:
+    with strange_owner(program.home, NORTH):
+        pipe = subprocess.PIPE
+        with program.start("hook", "claude-code", stdin=pipe, stdout=pipe, stderr=pipe) as process:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            process.stdin.write(START)
+            process.stdin.flush()
+            line = process.stdout.readline()
+            code = process.wait(30)
+
+    assert json.loads(line)["hookSpecificOutput"]["additionalContext"] == CONTEXT
+    assert code == 0
+
+
+@pytest.mark.req("MED-342")
+def test_med_342_a_home_that_cannot_be_used_costs_the_memory_and_not_the_session(program: Program, tmp_path: Path) -> None:
+    missing = program
+    a_file = Program(home=tmp_path / "file", directory=program.directory, environ={})
+    a_file.home.write_text("not a directory")
+    corrupt = Program(home=tmp_path / "corrupt", directory=program.directory, environ={"HINDBRAIN_MODE": "embedded"})
+    corrupt.home.mkdir()
+    for name in ("owner.json", "token", "medulla", "brains", "config.toml"):
+        (corrupt.home / name).write_bytes(b"\xff\x00")
+    locked = Program(home=tmp_path / "locked", directory=program.directory, environ={"HINDBRAIN_MODE": "embedded"})
+    locked.home.mkdir(mode=0o000)
+    try:
+        for one in (missing, a_file, corrupt, locked):
+            assert "hookSpecificOutput" not in answered(one, "hook", "claude-code", "SessionStart")
+    finally:
+        locked.home.chmod(0o700)
+
+
+@pytest.mark.req("MED-342")
+def test_med_342_an_answer_that_is_an_error_is_a_session_without_memory(program: Program) -> None:
+    error = json_answer({"ok": False, "error": {"code": "store_unavailable", "message": "no", "fix": None}}, status="503 Busy")
+    with strange_owner(program.home, error):
+        ended = program.run("hook", "claude-code", "SessionStart", stdin=START)
+
+    assert (ended.code, ended.json) == (0, {})
+    assert "store_unavailable" in ended.err
+
+
+def test_hook_closed_streams_are_no_failure(program: Program) -> None:
+    with strange_owner(program.home, NORTH):
+        command = ["sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh", *_command("hook", "claude-code", "SessionStart")]
+        code = subprocess.run(command, env=program.environment(), cwd=program.directory, timeout=60).returncode
+
+    assert code == 0
+
+
+def _command(*words: str) -> list[str]:
+    import sys
+
+    return [sys.executable, "-P", "-m", "hindbrain", *words]
+
+
+# -- the other events ----------------------------------------------------------------------------------------------------
+
+
+def spooled(home: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for path in sorted((home / "hook-spool").glob("*.jsonl")) for line in path.read_text().splitlines()]
+
+
+def test_hook_an_event_waits_on_disk_when_no_owner_answers(program: Program) -> None:
+    program.home.mkdir()
+    prompt = {"hook_event_name": "UserPromptSubmit", "cwd": "/r/app", "prompt": "ü"}
+
+    answer = answered(program, "hook", "claude-code", stdin=json.dumps(prompt).encode())
+    answered(program, "hook", "claude-code", "Stop", stdin=b"")
+
+    first, second = spooled(program.home)
+    assert answer == {}
+    assert (first["event"], first["host"], first["root"], first["payload"]) == (
+        "UserPromptSubmit",
+        "claude-code",
+        "/r/app",
+        prompt,
+    )
+    assert (second["event"], second["payload"]) == ("Stop", {})
+    folder = program.home / "hook-spool"
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert {stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()} == {0o600}
+
+
+def test_hook_lines_of_many_hooks_at_once_do_not_mix(program: Program) -> None:
+    program.home.mkdir()
+    pipe = subprocess.PIPE
+    running = [program.start("hook", "codex", "Stop", stdin=pipe, stdout=pipe, stderr=pipe) for _ in range(8)]
+    for number, process in enumerate(running):
+        process.communicate(json.dumps({"number": number, "text": "x" * 50_000}).encode(), 60)
+
+    assert sorted(line["payload"]["number"] for line in spooled(program.home)) == list(range(8))
+
+
+def test_hook_an_event_too_large_for_the_spool_is_named_and_not_kept(program: Program) -> None:
+    program.home.mkdir()
+
+    answered(program, "hook", "codex", "Stop", stdin=json.dumps({"text": "x" * 500_000}).encode())
+
+    (line,) = spooled(program.home)
+    assert line["payload"] is None
+    assert line["cut"] > 500_000
+
+
+def test_hook_an_event_goes_to_an_owner_that_takes_events(program: Program) -> None:
+    with strange_owner(program.home, json_answer({"ok": True})) as heard:
+        answered(program, "hook", "codex", "Stop", stdin=b"{}")
+        unknown = list(heard)
+        (program.home / "manifest.json").write_text('{"operations":[{"name":"hook.event"}]}')
+        answered(program, "hook", "codex", "Stop", stdin=b'{"a": 1}')
+
+    assert unknown == []
+    assert heard[-1].startswith(b"POST /api/op/hook.event ")
+    assert json.loads(heard[-1].split(b"\r\n\r\n")[1]) == {"host": "codex", "event": "Stop", "payload": {"a": 1}}
+    assert spooled(program.home) == []
+
+
+def test_hook_an_event_the_owner_did_not_take_waits_on_disk(program: Program) -> None:
+    with strange_owner(program.home, b""):
+        (program.home / "manifest.json").write_text('{"operations":[{"name":"hook.event"}]}')
+        answered(program, "hook", "codex", "Stop", stdin=b'{"a": 1}')
+
+    assert [line["payload"] for line in spooled(program.home)] == [{"a": 1}]
+
+
+def test_hook_a_stale_owner_file_does_not_hold_a_session_up(program: Program) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    address_file(program.home, port)
+
+    answered(program, "hook", "codex", "Stop", stdin=b"{}")
+
+    assert len(spooled(program.home)) == 1
