@@ -1,0 +1,192 @@
+"""What a command says and where: JSON in a pipe, text at a terminal, failures on stderr, and an exit code (GR-180)."""
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hindbrain.domain.errors import ERRORS
+from hindbrain.surfaces.output import exit_code, json_line
+from hindbrain.surfaces.render import clean, failure, text
+from tests.cli.described import described, write_manifest
+from tests.cli.program import Ended, Program
+from tests.cli.strange import json_answer, strange_owner
+
+SEEK = described("seek", {"query": {"type": "string"}}, positional=["query"], retrieval=True)
+ENVELOPE = {
+    "trust_mode": "retrieval_needs_recovery",
+    "status": "triaging",
+    "next_suggested_tool": "recovery_playbook",
+    "next_step_hint": "Hand recovery.arguments to recovery_playbook first.",
+}
+
+
+def said(program: Program, answer: dict[str, Any], *words: str, terminal: bool = False) -> Ended:
+    """What the command says when the owner gives this answer."""
+    with strange_owner(program.home, json_answer(answer)):
+        write_manifest(program.home, SEEK)
+        return program.at_terminal(*words) if terminal else program.run(*words)
+
+
+@pytest.mark.req("GR-180")
+def test_gr_180_a_pipe_gets_the_answer_as_json(program: Program) -> None:
+    answer = {"ok": True, "results": [], "agent_runtime_contract": ENVELOPE}
+
+    piped = said(program, answer, "seek", "nothing")
+    asked = said(program, answer, "seek", "nothing", "--json", terminal=True)
+
+    assert (piped.code, piped.json, piped.err) == (0, answer, "")
+    assert asked.json == answer
+
+
+@pytest.mark.req("RC-036")
+def test_rc_036_a_terminal_gets_the_envelope_as_its_last_line(program: Program) -> None:
+    answer = {"ok": True, "results": [], "agent_runtime_contract": ENVELOPE}
+
+    at_terminal = said(program, answer, "seek", "nothing", terminal=True)
+    in_a_pipe = said(program, answer, "seek", "nothing", "--no-json")
+
+    for ended in (at_terminal, in_a_pipe):
+        assert ended.out.rstrip().splitlines()[-1] == "retrieval_needs_recovery · triaging · recovery_playbook"
+
+
+@pytest.mark.req("GR-180")
+def test_gr_180_a_refusal_exits_1_with_its_json_and_is_told_on_stderr(program: Program) -> None:
+    fix = {"action": "ingest_your_repo", "call": {"tool": "ingest", "arguments": {"path": "/r/it's"}}}
+    refusal = {"ok": False, "refused": "brainless_root", "reason": "no brain covers /r", "fix": fix, "bytes_written": 0}
+
+    piped = said(program, refusal, "seek", "x")
+
+    assert (piped.code, piped.json) == (1, refusal)
+    assert "no brain covers /r (brainless_root)" in piped.err
+    command = piped.err.split("fix: ")[1].split("   (")[0].strip()
+    as_the_shell_reads_it = subprocess.run(["sh", "-c", f"printf '%s\\n' {command}"], capture_output=True, text=True, check=True)
+    assert as_the_shell_reads_it.stdout.splitlines() == ["hindbrain", "call", "ingest", '{"path":"/r/it\'s"}']
+
+
+@pytest.mark.req("GR-180")
+@pytest.mark.parametrize("code", sorted(ERRORS))
+def test_gr_180_every_error_has_the_exit_code_of_its_table(code: str) -> None:
+    told = {"ok": False, "error": {"code": code, "message": "m", "fix": None}}
+
+    assert exit_code("seek", told) == ERRORS[code].exit_code
+    assert exit_code("seek", {"ok": False, "refused": code}) == ERRORS[code].exit_code
+    assert ERRORS[code].exit_code in (1, 2)
+
+
+@pytest.mark.req("MED-306")
+@pytest.mark.parametrize(("status", "code"), [("ok", 0), ("warn", 1), ("blocked", 2)])
+def test_med_306_the_doctors_verdict_is_its_exit_code(status: str, code: int) -> None:
+    assert exit_code("doctor", {"ok": True, "status": status}) == code
+    assert exit_code("health", {"ok": True, "status": status}) == 0
+
+
+HOSTILE = "\x1b[31mred\x1b[0m \x1b]0;title\x07 \x9b2J \u202eevil\u202c bell\x07 back\x08space \x1bPdcs\x1b\\ end"
+
+
+@pytest.mark.parametrize("field", ["rendered", "text"])
+def test_cli_nothing_in_memory_steers_a_terminal(program: Program, field: str) -> None:
+    ended = said(
+        program.given(NO_COLOR="1"), {"ok": True, field: HOSTILE, "rows": [{"label": HOSTILE}]}, "seek", "x", terminal=True
+    )
+
+    assert not set("\x1b\x9b\x07\x08\u202e\u202c") & set(ended.out)
+    assert "red" in ended.out
+    assert "[31m" not in ended.out
+    assert "title" not in ended.out
+
+
+def test_cli_nothing_in_json_steers_a_terminal_and_nothing_is_lost(program: Program) -> None:
+    answer = {"ok": True, "text": HOSTILE + "\ud800 ü"}
+
+    shown = json_line(answer, indent=2)
+
+    assert not set("\x1b\x9b\x07\x08\u202e\u202c\ud800") & set(shown)
+    assert "ü" in shown
+    assert json.loads(shown) == answer
+
+
+def test_cli_colour_is_for_terminals_that_want_it(program: Program) -> None:
+    answer = {"ok": True, "results": [{"label": "a", "more": {"deep": 1}}]}
+
+    plain = said(program, answer, "seek", "x", "--no-json")
+    coloured = said(program, answer, "seek", "x", terminal=True)
+    without = said(program.given(NO_COLOR="1"), answer, "seek", "x", terminal=True)
+    dumb = said(program.given(TERM="dumb"), answer, "seek", "x", terminal=True)
+
+    assert "\x1b[1m" in coloured.out
+    assert "\x1b" not in plain.out + without.out + dumb.out
+
+
+def test_cli_rows_become_a_table_that_fits_or_records_that_lose_nothing() -> None:
+    short = {"rows": [{"name": "a", "count": 1}, {"name": "bb", "count": None}]}
+    long = {"rows": [{"label": "Retry policy", "text": "word " * 40, "where": {"path": "src/a.py"}}]}
+
+    assert text({"ok": True, **short}, colour=False, width=80).splitlines() == [
+        "rows (2)",
+        "  name  count",
+        "  a     1",
+        "  bb    -",
+    ]
+    shown = text({"ok": True, **long}, colour=False, width=80)
+    assert "• Retry policy" in shown
+    assert "word " * 39 in shown
+    assert "src/a.py" in shown
+
+
+def test_cli_an_answer_without_anything_to_say_says_that_it_is_done() -> None:
+    assert text({"ok": True, "schema": "x"}, colour=False) == "done"
+
+
+@pytest.mark.parametrize("error", [{"code": "busy", "message": "locked", "fix": "try again"}, "unknown_brain"])
+def test_cli_a_failure_names_its_code_and_its_fix(error: object) -> None:
+    shown = failure({"ok": False, "error": error, "message": "m", "fix": "f"}, colour=False)
+
+    assert shown in ("hindbrain: locked (busy)\nfix: try again", "hindbrain: m (unknown_brain)\nfix: f")
+
+
+def test_cli_clean_keeps_lines_and_letters() -> None:
+    assert clean("a\tb\nü漢") == "a\tb\nü漢"
+
+
+def test_cli_a_reader_that_has_seen_enough_is_no_error(program: Program) -> None:
+    with strange_owner(program.home, json_answer({"ok": True, "rows": ["x" * 1000] * 5000})):
+        write_manifest(program.home, SEEK)
+        with program.start("seek", "x", stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            assert process.stdout is not None
+            assert process.stderr is not None
+            process.stdout.read(10)
+            process.stdout.close()
+            err = process.stderr.read()
+
+    assert process.returncode == 141
+    assert err == b""
+
+
+def test_cli_control_c_leaves_without_a_traceback(program: Program) -> None:
+    import socket
+
+    def silent(request: bytes, connection: socket.socket) -> None:
+        connection.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+        interrupted.send_signal(2)
+        connection.recv(1)
+
+    with strange_owner(program.home, silent):
+        write_manifest(program.home, SEEK)
+        interrupted = program.start("seek", "x", stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        out, err = interrupted.communicate(timeout=60)
+
+    assert interrupted.returncode == 130
+    assert out == b""
+    assert b"Traceback" not in err
+
+
+def test_cli_a_manifest_of_another_release_is_not_believed(program: Program, tmp_path: Path) -> None:
+    write_manifest(program.home, described("from_another_release"), version="0.0.0")
+
+    ended = program.run("from-another-release")
+
+    assert ended.code == 2
+    assert ended.json["error"]["code"] == "unknown_operation"
