@@ -15,6 +15,7 @@ from hindbrain.services.call import Call
 from hindbrain.services.house import House
 from hindbrain.settings import Settings
 from hindbrain.stores.home import Home, default_home
+from hindbrain.stores.opening import store_opener
 from hindbrain.stores.repository import canonical_root
 
 __all__ = ["App", "Session", "open"]
@@ -38,7 +39,13 @@ class App:
     ) -> None:
         self.home = home
         self.settings = settings
-        self.house = House(home, settings, clock=clock, bound_root=canonical_root(bound_root) if bound_root else None)
+        self.house = House(
+            home,
+            settings,
+            clock=clock,
+            open_store=store_opener(settings.text("store_url")),
+            bound_root=canonical_root(bound_root) if bound_root else None,
+        )
         self.events = self.house.events
 
     def call(

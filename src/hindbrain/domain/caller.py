@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NewType
 
-__all__ = ["AgentId", "Caller", "Channel", "RootSource", "SessionId", "UNKNOWN_AGENT"]
+__all__ = ["UNKNOWN_AGENT", "AgentId", "Caller", "Channel", "RootSource", "SessionId"]
 
 AgentId = NewType("AgentId", str)
 SessionId = NewType("SessionId", str)

@@ -183,7 +183,9 @@ def _prose(text: str) -> str:
 
 
 def _render_block(block: Block) -> str:
-    lines = [f"[{_KINDS.get(block.kind, _KINDS['entity'])} {block.kind if block.kind in _KINDS else 'entity'}: {one_line(block.label)}]"]
+    lines = [
+        f"[{_KINDS.get(block.kind, _KINDS['entity'])} {block.kind if block.kind in _KINDS else 'entity'}: {one_line(block.label)}]"
+    ]
     lines += [f"[𝔻 confidence: {one_line(block.confidence)}]"] if block.confidence is not None else []
     lines += [f"[𝔻 ambiguity: {one_line(block.ambiguity)}]"] if block.ambiguity is not None else []
     lines += [f"[𝔻 evidence: {one_line(path)}]" for path in block.evidence]
@@ -203,7 +205,15 @@ def _frontmatter(claim: Claim) -> list[str]:
 
 def render(claim: Claim) -> str:
     """The file text of a claim: frontmatter in fixed order, heading, title, blocks; LF and a final newline."""
-    head = ["---", *_frontmatter(claim), "---", "", f"# {one_line(claim.label)}", "", f"## {one_line(claim.title or claim.label)}"]
+    head = [
+        "---",
+        *_frontmatter(claim),
+        "---",
+        "",
+        f"# {one_line(claim.label)}",
+        "",
+        f"## {one_line(claim.title or claim.label)}",
+    ]
     return "\n".join(head) + "\n\n" + "\n\n".join(_render_block(block) for block in claim.blocks) + "\n"
 
 
@@ -271,8 +281,10 @@ def _parse_body(lines: list[str]) -> tuple[str | None, tuple[Block, ...]]:
 
 
 def _qualified_block(block: Block, name: str, value: str) -> Block:
-    if name in ("confidence", "ambiguity"):
-        return replace(block, **{name: value})
+    if name == "confidence":
+        return replace(block, confidence=value)
+    if name == "ambiguity":
+        return replace(block, ambiguity=value)
     if name == "evidence":
         return replace(block, evidence=(*block.evidence, value))
     if name == "depends_on":

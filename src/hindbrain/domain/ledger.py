@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from hindbrain.domain.caller import Channel
 
-__all__ = ["Act", "Break", "Entry", "GENESIS", "Payload", "breaks", "canonical", "sealed"]
+__all__ = ["GENESIS", "Act", "Break", "Entry", "Payload", "breaks", "canonical", "sealed"]
 
 GENESIS = "0" * 64
 
@@ -86,9 +86,7 @@ def breaks(entries: Iterable[Entry], *, head: tuple[int, str] | None) -> list[Br
             expected = entry.seq
         elif entry.prev != prev:
             found.append(Break(seq=entry.seq, reason="does not follow the entry before it"))
-        made = _digest(
-            entry.seq, entry.at, entry.actor, entry.channel, entry.act, entry.subject, entry.payload, entry.prev
-        )
+        made = _digest(entry.seq, entry.at, entry.actor, entry.channel, entry.act, entry.subject, entry.payload, entry.prev)
         if made != entry.hash:
             found.append(Break(seq=entry.seq, reason="was changed after it was written"))
         expected, prev = expected + 1, entry.hash

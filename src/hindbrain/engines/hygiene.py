@@ -43,15 +43,17 @@ def has_conflict_markers(text: str) -> bool:
 
 
 def _is_placeholder(pattern: Pattern, match: re.Match[str]) -> bool:
-    if pattern.secret is None:
+    if pattern.value_group is None:
         return False
-    value = match[pattern.secret]
+    value = match[pattern.value_group]
     return value is not None and PLACEHOLDER.match(value) is not None
 
 
 def _line_hits(pattern: Pattern, line: str, number: int) -> list[Finding]:
     return [
-        Finding(pattern_class=pattern.name, line=number, column=match.start() + 1, preview=match[0].strip()[:4], text=line.strip())
+        Finding(
+            pattern_class=pattern.name, line=number, column=match.start() + 1, preview=match[0].strip()[:4], text=line.strip()
+        )
         for match in pattern.expression.finditer(line.rstrip("\r"))
         if not _is_placeholder(pattern, match)
     ]
@@ -66,7 +68,11 @@ def _joined_hits(pattern: Pattern, lines: list[str]) -> list[Finding]:
                 if not _is_placeholder(pattern, match):
                     return [
                         Finding(
-                            pattern_class=pattern.name, line=number + 1, column=match.start() + 1, preview=match[0][:4], text=joined
+                            pattern_class=pattern.name,
+                            line=number + 1,
+                            column=match.start() + 1,
+                            preview=match[0][:4],
+                            text=joined,
                         )
                     ]
     return []

@@ -7,7 +7,9 @@ from hindbrain.domain.errors import InvalidLabel
 
 __all__ = ["LightGraph", "evidence_path", "light_graph", "section_id"]
 
-LightGraph = tuple[list[tuple[str, str, str]], list[tuple[str, str, str]]]  # nodes (id, kind, label), edges (source, relation, target)
+LightGraph = tuple[
+    list[tuple[str, str, str]], list[tuple[str, str, str]]
+]  # nodes (id, kind, label), edges (source, relation, target)
 
 _MARKER = re.compile(r"^\[(?P<glyph>⍂|⍐|⍌|𝔻|⟁|RED|AMBER) (?P<name>[a-z_]+): (?P<value>.*)\]\s*$")
 _RELATIONS = {

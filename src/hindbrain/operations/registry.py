@@ -8,6 +8,7 @@ from typing import Any, get_type_hints
 
 import msgspec
 
+from hindbrain.domain.caller import Channel
 from hindbrain.domain.errors import (
     HindbrainError,
     HumanNeeded,
@@ -15,7 +16,6 @@ from hindbrain.domain.errors import (
     Refusal,
     UnknownOperation,
 )
-from hindbrain.domain.caller import Channel
 from hindbrain.services.call import Call, Retrieved
 
 __all__ = ["REGISTRY", "Effect", "Operation", "describe", "dispatch", "input_schema", "operation"]
@@ -143,6 +143,9 @@ def dispatch(call: Call, name: str, arguments: Mapping[str, Any]) -> dict[str, A
         return UnknownOperation(
             f"there is no operation {name[:80]!r}", fix="call the operation `operations` for the list"
         ).answer()
+    candidates: int | None = None
+    scope: str | None = None
+    error: str | None = None
     given = {key: value for key, value in arguments.items() if key not in _COMMON and key != "_meta"}
     try:
         if op.human and call.caller.channel is not Channel.HUMAN:
@@ -154,7 +157,8 @@ def dispatch(call: Call, name: str, arguments: Mapping[str, Any]) -> dict[str, A
         found = op.run(call, **{key: getattr(parsed, key) for key in parsed.__struct_fields__})
         answer = found.answer if isinstance(found, Retrieved) else found
         answer = {"ok": True, **answer} if "ok" not in answer else answer
-        candidates, scope, error = (found.candidates, found.scope, None) if isinstance(found, Retrieved) else (None, None, None)
+        if isinstance(found, Retrieved):
+            candidates, scope = found.candidates, found.scope
     except Refusal as refusal:
         call.record_refusal(name, refusal)
         answer = refusal.refused(dict(op.refusal)) if op.refusal is not None else refusal.answer()

@@ -3,25 +3,25 @@
 import re
 from dataclasses import dataclass
 
-__all__ = ["HIGH_ENTROPY", "NEVER_ALLOWED", "PATTERNS", "PLACEHOLDER", "Pattern", "ROTATE", "WORDY"]
+__all__ = ["HIGH_ENTROPY", "NEVER_ALLOWED", "PATTERNS", "PLACEHOLDER", "ROTATE", "WORDY", "Pattern"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pattern:
-    """One class of text that is refused. `secret` names the group that holds the value, for the placeholder test."""
+    """One class of text that is refused. `value_group` names the group that holds the value, for the placeholder test."""
 
     name: str
     expression: re.Pattern[str]
     why: str
     joined: bool = False  # also looked for across line breaks
-    secret: str | None = None
+    value_group: str | None = None
 
 
-def _p(name: str, expression: str, why: str, *, flags: int = 0, joined: bool = False, secret: str | None = None) -> Pattern:
-    return Pattern(name=name, expression=re.compile(expression, flags), why=why, joined=joined, secret=secret)
+def _p(name: str, expression: str, why: str, *, flags: int = 0, joined: bool = False, value_group: str | None = None) -> Pattern:
+    return Pattern(name=name, expression=re.compile(expression, flags), why=why, joined=joined, value_group=value_group)
 
 
-_SECRET_NAMES = "SECRET|TOKEN|PASSWORD|PASSWD|API_KEY|APIKEY|PRIVATE_KEY|ACCESS_KEY|CREDENTIAL|CLIENT_SECRET"
+_TELLING_NAMES = "SECRET|TOKEN|PASSWORD|PASSWD|API_KEY|APIKEY|PRIVATE_KEY|ACCESS_KEY|CREDENTIAL|CLIENT_SECRET"
 
 # The order decides which class a text is refused as: the most telling one first.
 PATTERNS: tuple[Pattern, ...] = (
@@ -55,7 +55,7 @@ PATTERNS: tuple[Pattern, ...] = (
         r"Authorization:\s*(?:Bearer\s+(?P<bearer>\S{16,})|Basic\s+(?P<basic>[A-Za-z0-9+/=]{8,}))",
         "is somebody's login",
         flags=re.I,
-        secret="bearer",
+        value_group="bearer",
     ),
     _p(
         "credentialed_url",
@@ -63,14 +63,14 @@ PATTERNS: tuple[Pattern, ...] = (
         "carries its password",
         flags=re.I,
         joined=True,
-        secret="password",
+        value_group="password",
     ),
     _p(
         "env_assignment",
-        rf"^\s*(?:export\s+)?[\"']?[A-Z0-9_.-]*(?:{_SECRET_NAMES})[A-Z0-9_.-]*[\"']?\s*[=:]\s*[\"']?(?P<value>[^\s\"']{{8,}})[\"']?\s*[,;]?\s*$",
+        rf"^\s*(?:export\s+)?[\"']?[A-Z0-9_.-]*(?:{_TELLING_NAMES})[A-Z0-9_.-]*[\"']?\s*[=:]\s*[\"']?(?P<value>[^\s\"']{{8,}})[\"']?\s*[,;]?\s*$",
         "a name that promises a secret, with a value",
         flags=re.I,
-        secret="value",
+        value_group="value",
     ),
     _p("conflict_marker", r"^(?:<{7}|={7}|>{7})(?: .*)?$", "a merge that nobody finished"),
 )

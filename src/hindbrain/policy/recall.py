@@ -37,11 +37,13 @@ class Weights:
 
 WEIGHTS = Weights()
 
-STOP_WORDS = frozenset(
-    """a about above after again all also am an and any are as at be because been before being below between both but by can
-    could did do does doing done down during each either else ever few for from further get gets got had has have having he her
-    here hers him his how i if in into is it its itself just let like may me might more most must my no nor not now of off on
-    once one only or other our ours out over own please same she should so some such than that the their theirs them then there
-    these they this those through to too under until up us use used using very want was way we were what when where which while
-    who whom whose why will with within without would you your yours""".split()
-)
+_STOPS = """
+a about above after again all also am an and any are as at be because been before being below between both but by can could did do
+does doing done down during each either else ever few for from further get gets got had has have having he her here hers him his
+how i if in into is it its itself just let like may me might more most must my no nor not now of off on once one only or other our
+ours out over own please same she should so some such than that the their theirs them then there these they this those through to
+too under until up us use used using very want was way we were what when where which while who whom whose why will with within
+without would you your yours
+"""
+
+STOP_WORDS = frozenset(_STOPS.split())

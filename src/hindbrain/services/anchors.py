@@ -28,7 +28,9 @@ def checked(values: Iterable[str], root: str | None) -> tuple[str, ...]:
                 )
             text = text.replace(path, os.path.relpath(real, root), 1)
         elif root is not None and not _inside(path, root):
-            raise PathRefused(f"the evidence {path[:80]!r} leaves {root}", fix="cite a file of this repository by its relative path")
+            raise PathRefused(
+                f"the evidence {path[:80]!r} leaves {root}", fix="cite a file of this repository by its relative path"
+            )
         while text.startswith("./"):
             text = text[2:]
         kept.append(text)

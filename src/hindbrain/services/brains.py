@@ -60,7 +60,12 @@ class Brains:
     """The shelf of brains of one home."""
 
     def __init__(
-        self, home: Home, settings: Settings, open_store: StoreOpener, on_open: Callable[[OpenBrain], None], bound_root: str | None
+        self,
+        home: Home,
+        settings: Settings,
+        open_store: StoreOpener,
+        on_open: Callable[[OpenBrain], None],
+        bound_root: str | None,
     ) -> None:
         self.home = home
         self.bound_root = bound_root

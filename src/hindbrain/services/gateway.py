@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from hindbrain.domain.caller import Channel
-from hindbrain.domain.claim import Claim, body_text, parse, render
+from hindbrain.domain.claim import Claim, body_text, outdated, parse, render
 from hindbrain.domain.errors import ClaimTooLarge, HygieneRefused, InvalidParams, Rejected, StaleWrite, WouldDowngrade
 from hindbrain.domain.ledger import Act
 from hindbrain.engines.hygiene import Finding, scan
@@ -93,7 +93,7 @@ class Gateway:
     def __init__(self, clock: Callable[[], int], events: Events) -> None:
         self._clock = clock
         self._events = events
-        self.settle: Callable[[OpenBrain, str], None] = lambda _brain, _slug: None  # set by the composition: file and row agree
+        self.settle: Callable[[OpenBrain, str], bool] = lambda _brain, _slug: False  # the reconciler: file and row agree first
 
     # -- checks, in the order of the house ---------------------------------------------------------------------------
 
@@ -118,7 +118,9 @@ class Gateway:
             if finding.pattern_class in NEVER_ALLOWED or not self._is_allowed(finding, allowed):
                 raise HygieneRefused(
                     f"{site}: line {finding.line} looks like {finding.pattern_class} ({finding.preview}…)",
-                    fix=ROTATE if finding.pattern_class != "conflict_marker" else "resolve the merge by hand, then write the claim",
+                    fix=ROTATE
+                    if finding.pattern_class != "conflict_marker"
+                    else "resolve the merge by hand, then write the claim",
                     pattern_class=finding.pattern_class,
                     line=finding.line,
                     site=site,
@@ -277,7 +279,7 @@ class Gateway:
         raw_nodes, raw_edges = light_graph(slug, claim, text)
         nodes = [Node(id=i, kind=k, label=label) for i, k, label in raw_nodes]
         edges = [Edge(source=s, relation=r, target=t) for s, r, t in raw_edges]
-        for source, relation, tag in raw_edges:
+        for _source, relation, tag in raw_edges:
             if relation == "evidenced_by" and (label := next(lb for i, _, lb in raw_nodes if i == tag)):
                 path = evidence_path(label)
                 if cited.get(path):
@@ -353,3 +355,33 @@ class Gateway:
                 opened.state.put_directory(str(place.path), place.mtime_ns())
         self._events.publish({"brain": opened.brain.name, "act": act, "slug": slug}, session=session)
         return live
+
+    def withdraw(self, opened: OpenBrain, slug: str, *, actor: str, channel: Channel) -> None:
+        """Take back a version that was born in an act which failed as a whole: no file, no history of it."""
+        live = opened.store.live([slug]).get(slug)
+        if live is None:
+            return
+        with opened.store.writing() as writer:
+            now = self._clock()
+            writer.append(
+                Act(act="claim.withdraw", subject=f"claim:{live.claim_id}", actor=actor, channel=channel, at=now, payload={})
+            )
+            writer.end_claim(slug, expected=live.version, at=now, ended_act="claim.withdraw")
+            writer.put_graph(f"claim:{slug}", [], [])
+        place = opened.holding(slug)
+        place.remove(slug)
+        opened.state.drop(str(place.path), slug)
+
+    def revert(self, opened: OpenBrain, previous: Version, *, actor: str, channel: Channel) -> None:
+        """Put an earlier version back in place after an act that failed as a whole, and take its archive out again."""
+        slug = previous.slug
+        claim = parse(previous.text, fallback_label=slug)
+        draft = Draft(claim=claim, act="claim.withdraw", actor=actor, channel=channel, slug=slug, text=previous.text, gated=False)
+        before = {path for _, path in opened.place.history(slug)}
+        self.put_locked(opened, draft, slug, self.salt(opened))
+        place = opened.holding(slug)
+        gone = [path for _, path in place.history(slug) if path not in before]
+        archived = outdated(previous.text).encode()
+        gone += [path for _, path in place.history(slug) if path not in gone and path.read_bytes() == archived][:1]
+        for path in gone:
+            path.unlink()

@@ -116,7 +116,9 @@ class Recall:
             gaps.append(gap("reconciling", f"claim files of {opened.brain.display_name} changed on disk and are being taken in"))
         for mark in opened.store.marks(kind=CONFLICT):
             path = opened.holding(mark.slug).file(mark.slug)
-            gaps.append(gap(CONFLICT, f"{path} has merge-conflict markers and is not served", "resolve the markers in that file by hand"))
+            gaps.append(
+                gap(CONFLICT, f"{path} has merge-conflict markers and is not served", "resolve the markers in that file by hand")
+            )
         if lag := opened.store.lag():
             gaps.append(gap("index_lag", f"the text index is {lag} acts behind", "hindbrain doctor"))
         return gaps
@@ -238,8 +240,8 @@ class Recall:
         found = sum(feed.found for feed in feeds.values())
         conflicts = self._conflicts(route, feeds, rows)
         note = None
-        exists = {name: feed.exists for name, feed in feeds.items()}
-        if not rows and fallback and sum(exists.values()):
+        exists: dict[str, int] = {name: feed.exists for name, feed in feeds.items()}
+        if not rows and fallback and any(exists.values()):
             rows, note = self._fallback(route, feeds, gaps)
         self._budget(rows)
         return Beat(
@@ -259,7 +261,13 @@ class Recall:
             with self._brains.use(brain) as opened:
                 return self.feed(opened, query, **options)
         except (HindbrainError, OSError) as failure:
-            gaps.append(gap("project_memory_unreachable", f"the memory of {brain.display_name} did not answer: {failure}", "hindbrain doctor"))
+            gaps.append(
+                gap(
+                    "project_memory_unreachable",
+                    f"the memory of {brain.display_name} did not answer: {failure}",
+                    "hindbrain doctor",
+                )
+            )
             return Feed()
 
     def _medulla(self, query: str | None, gaps: list[Gap], options: dict[str, Any], *, marked: bool) -> Feed:
@@ -274,7 +282,13 @@ class Recall:
         try:
             return self._side.submit(read).result(timeout=self._medulla_wait_s)
         except FutureTimeout:
-            gaps.append(gap("medulla_unreachable", "the medulla did not answer in time; this beat is served without it", "hindbrain doctor"))
+            gaps.append(
+                gap(
+                    "medulla_unreachable",
+                    "the medulla did not answer in time; this beat is served without it",
+                    "hindbrain doctor",
+                )
+            )
         except (HindbrainError, OSError) as failure:
             gaps.append(gap("medulla_unreachable", f"the medulla did not answer: {failure}", "hindbrain doctor"))
         return Feed()

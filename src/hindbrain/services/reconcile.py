@@ -77,9 +77,7 @@ class Reconciler:
             self._rest[key] = time.monotonic() + 10 * took
             return len(touched) + len(gone)
 
-    def _capped(
-        self, opened: OpenBrain, place: ClaimDirectory, touched: list[str], found: dict[str, FileFacts]
-    ) -> list[str]:
+    def _capped(self, opened: OpenBrain, place: ClaimDirectory, touched: list[str], found: dict[str, FileFacts]) -> list[str]:
         """With a load cap only the newest files and those without a birth stamp are loaded; the rest is reported."""
         if not self._cap or len(found) <= self._cap:
             return sorted(touched)
@@ -178,7 +176,14 @@ class Reconciler:
             return self._keep_out(opened, slug, REFUSED_FILE, "the file is not UTF-8")
         claim = parse(text, fallback_label=slug)
         draft = Draft(
-            claim=claim, act="claim.file", actor=_FILE_ACTOR, channel=Channel.FILE, slug=slug, text=text, gated=False, on_disk=True
+            claim=claim,
+            act="claim.file",
+            actor=_FILE_ACTOR,
+            channel=Channel.FILE,
+            slug=slug,
+            text=text,
+            gated=False,
+            on_disk=True,
         )
         try:
             self._gateway.check_text(text)

@@ -102,7 +102,10 @@ class Router:
             if brain := self._brains.home.project(state.bound_project_root):
                 return Route(brain=brain, root=state.bound_project_root, root_source="session")
             gaps.append(
-                gap("sticky_brain_missing", f"the brain this session was bound to ({state.bound_project_root}) is no longer on disk")
+                gap(
+                    "sticky_brain_missing",
+                    f"the brain this session was bound to ({state.bound_project_root}) is no longer on disk",
+                )
             )
             state.bound_project_root = None
         root, source = (caller.root, caller.root_source) if caller.root else (state.remembered_root, RootSource.SESSION)

@@ -4,7 +4,7 @@ import os
 import secrets
 from pathlib import Path
 
-__all__ = ["write_text", "sync_directory"]
+__all__ = ["sync_directory", "write_text"]
 
 
 def write_text(path: Path, text: str, *, mode: int = 0o600) -> None:

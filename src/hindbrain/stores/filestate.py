@@ -12,7 +12,9 @@ from hindbrain.stores.files import FileFacts
 __all__ = ["FileState", "Seen"]
 
 _TABLES = """
-create table if not exists seen (place text, slug text, mtime_ns integer, size integer, digest text, primary key (place, slug)) without rowid;
+create table if not exists seen (
+    place text, slug text, mtime_ns integer, size integer, digest text, primary key (place, slug)
+) without rowid;
 create table if not exists place (place text primary key, mtime_ns integer) without rowid;
 """
 
@@ -64,7 +66,9 @@ class FileState:
 
     def put(self, place: str, facts: FileFacts, digest: str, *, directory_mtime: int | None = None) -> None:
         with self._lock, self._db:
-            self._db.execute("insert or replace into seen values (?,?,?,?,?)", (place, facts.slug, facts.mtime_ns, facts.size, digest))
+            self._db.execute(
+                "insert or replace into seen values (?,?,?,?,?)", (place, facts.slug, facts.mtime_ns, facts.size, digest)
+            )
             if directory_mtime is not None:
                 self._db.execute("insert or replace into place values (?,?)", (place, directory_mtime))
 

@@ -12,7 +12,7 @@ from typing import Any
 from hindbrain.domain.brain import MEDULLA, Brain, BrainId, fingerprint
 from hindbrain.stores.atomic import write_text
 
-__all__ = ["BRAIN_SCHEMA", "Home", "default_home", "REPO_DIR", "IGNORED_IN_REPO"]
+__all__ = ["BRAIN_SCHEMA", "IGNORED_IN_REPO", "REPO_DIR", "Home", "default_home"]
 
 BRAIN_SCHEMA = "m1nd-project-brain-v0"
 REPO_DIR = ".hindbrain"

@@ -124,7 +124,7 @@ class Writer(Protocol):
 
     def put_claim(self, version: Version, *, expected: int | None, ended_act: str, terms: Sequence[str]) -> None:
         """Make `version` live. `expected` is the live version it replaces (None: there is none); StaleWrite if that is
-        not so. The replaced one ends at version.born_at by `ended_act`. `terms` are the words it is found by (none if not active)."""
+        not so. The replaced one ends at version.born_at by `ended_act`. `terms` are the words it is found by."""
         ...
 
     def end_claim(self, slug: str, *, expected: int, at: int, ended_act: str) -> None:
@@ -200,6 +200,10 @@ class BrainStore(Protocol):
 
     def versions(self, slug: str) -> tuple[Version, ...]:
         """All versions of a label, newest first."""
+        ...
+
+    def names(self, claim_ids: Iterable[str]) -> dict[str, str]:
+        """claim_id -> slug, for the claims among these that still have a version."""
         ...
 
     def as_of(self, at: int) -> Iterator[Version]:

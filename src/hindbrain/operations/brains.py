@@ -1,0 +1,90 @@
+"""Operations on brains: ingest, init, uninit, rebind, instances."""
+
+import os
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta
+
+from hindbrain.domain.caller import Caller
+from hindbrain.domain.errors import AlreadyCovered, InvalidParams, MedullaForbidsCode, PathRefused, UnknownBrain
+from hindbrain.operations.registry import Effect, operation
+from hindbrain.services.call import Call
+
+__all__ = ["ingest", "init", "instances", "rebind", "uninit"]
+
+
+def _path(path: str | None, caller: Caller) -> str:
+    if path is None:
+        return caller.root or caller.told_root or os.getcwd()
+    if not os.path.isabs(os.path.expanduser(path)) and caller.root and "\x00" not in path:
+        return os.path.join(caller.root, path)
+    return path
+
+
+@operation(
+    "ingest",
+    effect=Effect.WRITE,
+    idempotent=True,
+    progress=True,
+    positional=("path",),
+    raises=(AlreadyCovered, MedullaForbidsCode, PathRefused, InvalidParams),
+)
+def ingest(
+    call: Call,
+    path: Annotated[str | None, Meta(description="directory to take in; the caller's when left out")] = None,
+    project_root: Annotated[str | None, Meta(description="give this directory a brain and bind this session to it")] = None,
+    adapter: Literal["code", "light"] = "code",
+    mode: Literal["merge", "replace"] = "merge",
+    tier: Annotated[str | None, Meta(description="medulla is refused for code")] = None,
+) -> dict[str, Any]:
+    """Take a directory's files into a brain; with project_root create the brain in the same call and start from its north."""
+    target = _path(path, call.caller)
+    answer = call.house.projects.ingest(
+        call.caller,
+        path=target,
+        project_root=_path(project_root, call.caller) if project_root is not None else None,
+        adapter=adapter,
+        mode=mode,
+        tier=tier,
+        progress=call.progress,
+    )
+    if project_root is not None:
+        answer["north"] = call.house.north.north(call.caller, task=None, tier=None).answer
+    return answer
+
+
+@operation(
+    "init", effect=Effect.WRITE, idempotent=True, progress=True, positional=("path",), raises=(PathRefused, AlreadyCovered)
+)
+def init(
+    call: Call,
+    path: Annotated[str | None, Meta(description="a directory of the repository; the caller's when left out")] = None,
+    private: Annotated[bool, Meta(description="keep memory and letters out of git")] = False,
+) -> dict[str, Any]:
+    """Give a repository its brain, with memory in .hindbrain/ that travels with git. Adopts what a clone brought along."""
+    return call.house.projects.init(call.caller, path=_path(path, call.caller), private=private, progress=call.progress)
+
+
+@operation("uninit", effect=Effect.WRITE, positional=("path",), raises=(UnknownBrain, PathRefused))
+def uninit(
+    call: Call,
+    path: Annotated[str | None, Meta(description="a directory of the repository; the caller's when left out")] = None,
+) -> dict[str, Any]:
+    """Take away exactly what init added to the repository; the claims move back beside the owner and stay recalled."""
+    return call.house.projects.uninit(call.caller, path=_path(path, call.caller))
+
+
+@operation("rebind", effect=Effect.WRITE, positional=("old", "new"), raises=(UnknownBrain, InvalidParams, AlreadyCovered))
+def rebind(
+    call: Call,
+    old: Annotated[str, Meta(description="root that is gone")],
+    new: Annotated[str, Meta(description="where the repository is now")],
+) -> dict[str, Any]:
+    """Give the brain of a repository that was moved to its new place."""
+    return call.house.projects.rebind(call.caller, old=old, new=new)
+
+
+@operation("instances", effect=Effect.READ)
+def instances(call: Call) -> dict[str, Any]:
+    """List every brain of this home from disk, warm or dormant, with its own counters, and the owner's totals apart."""
+    return call.house.standing.instances() | {"self": call.house.standing.totals()}

@@ -1,0 +1,113 @@
+"""Operations on claims: memorize, history."""
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+
+from hindbrain.domain.errors import (
+    BrainlessRoot,
+    CallerRootUnknown,
+    ClaimTooLarge,
+    HumanNeeded,
+    HygieneRefused,
+    InvalidLabel,
+    InvalidParams,
+    InvalidState,
+    PathRefused,
+    Rejected,
+    UnknownClaim,
+)
+from hindbrain.operations.registry import Effect, operation
+from hindbrain.services.call import Call
+
+__all__ = ["ClaimBlock", "history", "memorize"]
+
+
+class ClaimBlock(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """One belief of a claim."""
+
+    label: Annotated[str, Meta(description="what it is about")]
+    text: str | None = None
+    kind: Annotated[str | None, Meta(description="entity, state or event")] = None
+    confidence: str | int | float | None = None
+    ambiguity: str | int | float | None = None
+    evidence: Annotated[list[str] | None, Meta(description="repository-relative paths, optionally :line")] = None
+    depends_on: list[str] | None = None
+
+
+@operation(
+    "memorize",
+    effect=Effect.WRITE,
+    everyday=True,
+    positional=("node_label", "text"),
+    raises=(
+        BrainlessRoot,
+        CallerRootUnknown,
+        HygieneRefused,
+        Rejected,
+        InvalidParams,
+        InvalidLabel,
+        InvalidState,
+        ClaimTooLarge,
+        PathRefused,
+        HumanNeeded,
+    ),
+    refusal={
+        "schema": "m1nd-memorize-v0",
+        "bytes_written": 0,
+        "claims_written": 0,
+        "ingested": False,
+        "superseded": False,
+    },
+)
+def memorize(
+    call: Call,
+    node_label: Annotated[str, Meta(description="short label; its slug is the claim's name")],
+    text: Annotated[str | None, Meta(description="the belief, for a claim of one block")] = None,
+    claims: Annotated[list[ClaimBlock] | None, Meta(description="blocks, for a claim of several")] = None,
+    evidence: Annotated[list[str] | None, Meta(description="repository-relative paths, optionally :line")] = None,
+    confidence: Annotated[str | int | float | None, Meta(description="0 to 1, or low, medium, high")] = None,
+    title: str | None = None,
+    state: Annotated[str, Meta(description="authored, or verified when you checked it")] = "authored",
+    tier: Annotated[str | None, Meta(description="medulla: doctrine for all projects")] = None,
+    absolute: Annotated[bool, Meta(description="human only: wins over a repository's own doctrine")] = False,
+    ingest_after: bool = True,
+    mode: Literal["merge"] = "merge",
+    namespace: Literal["light"] = "light",
+) -> dict[str, Any]:
+    """Remember a belief in this project, with its evidence.
+
+    A claim of the same label is replaced when the new version is at least as strong (state and confidence); the old one stays
+    in the history. A weaker version is turned away and changes nothing.
+    """
+    blocks = [msgspec.to_builtins(block) for block in claims or ()]
+    if claims is None and text is not None:
+        blocks = [{"label": node_label, "text": text, "evidence": evidence, "confidence": confidence}]
+    elif claims is not None and (text is not None or evidence is not None or confidence is not None):
+        raise InvalidParams("give either claims, or text with evidence and confidence", fix="put them into the blocks of claims")
+    return call.house.claims.memorize(
+        call.caller,
+        node_label=node_label,
+        blocks=blocks,
+        title=title,
+        state=state,
+        tier=tier,
+        indexed=ingest_after,
+        absolute=absolute,
+    )
+
+
+@operation(
+    "history",
+    effect=Effect.READ,
+    positional=("claim",),
+    raises=(UnknownClaim, BrainlessRoot, InvalidLabel),
+)
+def history(
+    call: Call,
+    claim: Annotated[str, Meta(description="slug or label")],
+    tier: Annotated[str | None, Meta(description="medulla for a shared claim")] = None,
+) -> dict[str, Any]:
+    """Show every version of a claim, newest first: who, when, by which channel, and what ended it."""
+    return call.house.claims.history(call.caller, claim=claim, tier=tier)

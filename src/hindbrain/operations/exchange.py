@@ -1,0 +1,49 @@
+"""Operations that carry a brain out and in: export, import."""
+
+import os
+from typing import Annotated, Any
+
+from msgspec import Meta
+
+from hindbrain.domain.errors import BrainlessRoot, InvalidParams, PathRefused
+from hindbrain.operations.registry import Effect, operation
+from hindbrain.services.call import Call
+
+__all__ = ["export", "import_"]
+
+
+def _absolute(path: str, call: Call) -> str:
+    base = call.caller.root or os.getcwd()
+    return path if os.path.isabs(os.path.expanduser(path)) or "\x00" in path else os.path.join(base, path)
+
+
+@operation(
+    "export", effect=Effect.WRITE, progress=True, positional=("target",), raises=(BrainlessRoot, InvalidParams, PathRefused)
+)
+def export(
+    call: Call,
+    target: Annotated[str, Meta(description="file to write, .tar.gz; never overwritten")],
+    tier: Annotated[str | None, Meta(description="medulla for the shared one")] = None,
+) -> dict[str, Any]:
+    """Write everything of this brain as one archive of plain files: claims, history, boot memory and ledger."""
+    return call.house.exchange.export(call.caller, target=_absolute(target, call), tier=tier, progress=call.progress)
+
+
+@operation(
+    "import",
+    effect=Effect.WRITE,
+    idempotent=True,
+    progress=True,
+    positional=("source",),
+    raises=(BrainlessRoot, InvalidParams, PathRefused),
+)
+def import_(
+    call: Call,
+    source: Annotated[str, Meta(description="file that export wrote")],
+    tier: Annotated[str | None, Meta(description="medulla for the shared one")] = None,
+    dry_run: Annotated[bool, Meta(description="only report")] = False,
+) -> dict[str, Any]:
+    """Read an export into this brain, through the same gateway as any write; says what was taken and refused, and why."""
+    return call.house.exchange.take_in(
+        call.caller, source=_absolute(source, call), tier=tier, dry_run=dry_run, progress=call.progress
+    )

@@ -1,0 +1,141 @@
+"""Operations that retrieve: north, seek, recall."""
+
+import datetime
+import os
+from typing import Annotated, Any
+
+from msgspec import Meta
+
+from hindbrain.domain.brain import TierAsked
+from hindbrain.domain.errors import InvalidParams
+from hindbrain.operations.registry import Effect, operation
+from hindbrain.policy.recall import BEAT_MIN_SCORE, SEEK_TOP_K
+from hindbrain.services.call import Call, Retrieved
+from hindbrain.services.north import rendered_rows
+from hindbrain.services.recall import tier_asked
+
+__all__ = ["north", "recall", "seek"]
+
+TierArgument = Annotated[
+    str | None, Meta(description="project, medulla, or all-brains (every brain, labelled); default is project and medulla")
+]
+
+
+@operation("north", effect=Effect.READ, everyday=True, retrieval=True, positional=("task",))
+def north(
+    call: Call,
+    task: Annotated[str | None, Meta(description="what you are about to do, in a sentence")] = None,
+    tier: TierArgument = None,
+) -> Retrieved:
+    """Start here: what this project and the medulla know about your task, what disagrees, what is missing, and one next move."""
+    call.house.counters.add(call.house.router.route(call.caller).brain, "queries_processed")
+    return call.house.north.north(call.caller, task=task, tier=tier)
+
+
+@operation("seek", effect=Effect.READ, everyday=True, retrieval=True, positional=("query",), raises=(InvalidParams,))
+def seek(
+    call: Call,
+    query: Annotated[str, Meta(description="words or a question")],
+    top_k: Annotated[int, Meta(ge=1, le=200, description="rows at most")] = SEEK_TOP_K,
+    scope: Annotated[str | None, Meta(description="id prefix such as light::, or a path")] = None,
+    tier: TierArgument = None,
+    min_score: Annotated[float, Meta(ge=0, le=1)] = BEAT_MIN_SCORE,
+    include_history: Annotated[bool, Meta(description="also superseded versions, labelled")] = False,
+) -> Retrieved:
+    """Find claims by words: this project's first, then the medulla's, each with where it comes from."""
+    route = call.house.router.route(call.caller)
+    call.house.counters.add(route.brain, "queries_processed")
+    if not query.strip():
+        raise InvalidParams("query is empty", fix="give words to look for")
+    asked, warning = tier_asked(tier)
+    recall_service = call.house.recall
+    if asked is TierAsked.ALL_BRAINS and recall_service.may_go_wide() and _memory_scope(scope):
+        wide = recall_service.wide(route, query, limit=top_k, min_score=min_score)
+        found = sum(len(group["rows"]) for group in wide["groups"])
+        answer = {"schema": "m1nd-seek-v0", "query": query, "results": [], **wide, **_sufficiency([], found)}
+        answer["rendered"] = "\n".join(rendered_rows(group["rows"]) for group in wide["groups"]) or "nothing relevant"
+        return Retrieved(answer=answer, candidates=found, scope=scope)
+    wanted = tier if asked is not TierAsked.ALL_BRAINS else None
+    beat = recall_service.beat(
+        route, query, tier=wanted, fallback=False, limit=top_k, min_score=min_score, include_history=include_history
+    )
+    rows = [_result(row) for row in beat.rows][:top_k] if _memory_scope(scope) else []
+    answer = {
+        "schema": "m1nd-seek-v0",
+        "query": query,
+        "results": rows,
+        "tier": beat.tier,
+        "memory_exists": beat.exists,
+        "memory_exists_by_tier": beat.exists_by_tier,
+        "conflicts": beat.conflicts,
+        "honest_gaps": beat.gaps,
+        "embeddings_used": False,
+        **_sufficiency(rows, beat.found),
+        "rendered": rendered_rows(rows) or f"nothing relevant ({beat.exists} claims known)",
+    }
+    if warning or beat.warning:
+        answer["tier_warning"] = warning or beat.warning
+    if asked is TierAsked.ALL_BRAINS:
+        answer["tier_warning"] = "this machine does not allow the tier all-brains"
+    return Retrieved(answer=answer, candidates=beat.found if rows else 0, scope=scope)
+
+
+def _memory_scope(scope: str | None) -> bool:
+    """Claims are in no scope that names code; an absolute path is judged by the envelope."""
+    return scope is None or scope == "" or scope.startswith("light::") or "light::".startswith(scope) or os.path.isabs(scope)
+
+
+def _result(row: dict[str, Any]) -> dict[str, Any]:
+    return row | {"label": row["claim"], "type": "module", "score_breakdown": {"keyword": row["score"]}}
+
+
+def _sufficiency(rows: list[dict[str, Any]], found: int) -> dict[str, Any]:
+    """How far a single answer carries."""
+    scores = [row["score"] for row in rows if row["score"] is not None]
+    top = max(scores, default=0.0)
+    margin = top - sorted(scores)[-2] if len(scores) > 1 else top
+    proof = "blocked" if not found else "proving" if top >= 0.45 and margin >= 0.02 else "triaging"
+    state = "sufficient" if top >= 0.45 else "gathering"
+    why = "a claim covers most of the question" if state == "sufficient" else "no claim covers the question well"
+    return {"proof_state": proof, "sufficiency": {"state": state, "top_score": top, "captured": found, "why": why}}
+
+
+@operation("recall", effect=Effect.READ, retrieval=True, positional=("query",), raises=(InvalidParams,))
+def recall(
+    call: Call,
+    query: Annotated[str | None, Meta(description="words; without them everything that was live")] = None,
+    as_of: Annotated[str | int | None, Meta(description="a time: milliseconds, or ISO such as 2026-07-06T12:00")] = None,
+    tier: TierArgument = None,
+    limit: Annotated[int, Meta(ge=1, le=1000)] = 50,
+) -> Retrieved:
+    """Show what was believed at a time, from the record; without a time, what is believed now."""
+    route = call.house.router.route(call.caller)
+    call.house.counters.add(route.brain, "queries_processed")
+    at = _time(as_of, call.now)
+    rows, found = call.house.recall.as_of(route, query, at=at, tier=tier, limit=limit)
+    answer = {
+        "schema": "hindbrain-recall-v0",
+        "as_of": at,
+        "memory": rows,
+        "found": found,
+        "tier": tier_asked(tier)[0].value,
+        "rendered": rendered_rows(rows) or "nothing was live then",
+    }
+    return Retrieved(answer=answer, candidates=found)
+
+
+def _time(value: str | int | None, now: int) -> int:
+    if value is None:
+        return now
+    if isinstance(value, int):
+        return value
+    if value.strip().isdigit():
+        return int(value)
+    try:
+        told = datetime.datetime.fromisoformat(value.strip())
+    except ValueError as wrong:
+        raise InvalidParams(
+            f"as_of {value!r} is not a time", fix="give milliseconds or ISO, e.g. 2026-07-06T12:00:00Z"
+        ) from wrong
+    told = told if told.tzinfo else told.replace(tzinfo=datetime.UTC)
+    return int(told.timestamp() * 1000)

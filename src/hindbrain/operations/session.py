@@ -1,0 +1,159 @@
+"""Operations of a session: health, handshake, selftest, playbook, doctor, cross_verify, help, operations."""
+
+import difflib
+from typing import Annotated, Any
+
+from msgspec import Meta
+
+from hindbrain.domain.errors import BrainlessRoot, InvalidParams, UnknownOperation
+from hindbrain.operations.registry import REGISTRY, Effect, describe, operation
+from hindbrain.services.call import Call
+
+__all__ = ["cross_verify", "doctor", "health", "help_", "operations", "recovery_playbook", "session_handshake", "trust_selftest"]
+
+Scope = Annotated[str | None, Meta(description="the scope you asked for")]
+Tools = Annotated[list[str] | None, Meta(description="tools your host shows you")]
+
+
+@operation("health", effect=Effect.READ)
+def health(call: Call, scope: Annotated[str | None, Meta(description="owner for the totals")] = None) -> dict[str, Any]:
+    """Show how the served brain is: its counts, counters and binding."""
+    return call.house.standing.health(call.caller, scope=scope)
+
+
+@operation("session_handshake", effect=Effect.READ)
+def session_handshake(
+    call: Call,
+    scope: Scope = None,
+    observed_tool_count: int | None = None,
+    available_tools: Tools = None,
+    missing_tools: Tools = None,
+    expected_binding: Annotated[dict[str, Any] | None, Meta(description="fingerprint you started with")] = None,
+) -> dict[str, Any]:
+    """Say who serves this session, from which files, how far to trust it, and where a write would go. Probes nothing."""
+    answer = call.house.standing.handshake(call.caller, scope=scope, available=available_tools, missing=missing_tools or ())
+    if expected_binding is not None:
+        finger = answer["binding_fingerprint"]
+        answer["binding_matches"] = all(finger.get(key) == value for key, value in expected_binding.items())
+    return answer
+
+
+def _observed(**facts: Any) -> dict[str, Any]:
+    return {key: value for key, value in facts.items() if value is not None}
+
+
+@operation("trust_selftest", effect=Effect.READ)
+def trust_selftest(
+    call: Call,
+    scope: Scope = None,
+    available_tools: Tools = None,
+    missing_tools: Tools = None,
+    observed_tool: str | None = None,
+    observed_proof_state: str | None = None,
+    observed_candidates: int | None = None,
+    error_text: str | None = None,
+) -> dict[str, Any]:
+    """Give a verdict on this binding, with the way back to trust when it is not good."""
+    observed = _observed(
+        observed_tool=observed_tool,
+        observed_proof_state=observed_proof_state,
+        observed_candidates=observed_candidates,
+        error_text=error_text,
+    )
+    return call.house.standing.selftest(
+        call.caller, scope=scope, available=available_tools, missing=missing_tools or (), observed=observed
+    )
+
+
+@operation("recovery_playbook", effect=Effect.READ)
+def recovery_playbook(
+    call: Call,
+    scope: Scope = None,
+    available_tools: Tools = None,
+    missing_tools: Tools = None,
+    observed_tool: str | None = None,
+    observed_proof_state: str | None = None,
+    observed_candidates: int | None = None,
+    error_text: str | None = None,
+    workspace_binding_mismatch: dict[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Lay out the steps back to trusted retrieval. Takes recovery.arguments of any answer as they are; does nothing itself."""
+    observed = _observed(
+        observed_tool=observed_tool,
+        observed_proof_state=observed_proof_state,
+        observed_candidates=observed_candidates,
+        error_text=error_text,
+    )
+    asked = scope or (workspace_binding_mismatch or {}).get("requested_scope")
+    return call.house.standing.playbook(
+        call.caller, scope=asked, available=available_tools, missing=missing_tools or (), observed=observed
+    )
+
+
+@operation("doctor", effect=Effect.READ, everyday=True, progress=True)
+def doctor(
+    call: Call,
+    scan: Annotated[bool, Meta(description="also every file against the hygiene floor, and every ledger entry")] = False,
+    scope: Scope = None,
+    available_tools: Tools = None,
+    missing_tools: Tools = None,
+    observed_tool: str | None = None,
+    observed_tool_count: int | None = None,
+    observed_proof_state: str | None = None,
+    observed_candidates: int | None = None,
+    error_text: str | None = None,
+) -> dict[str, Any]:
+    """Look at every brain, file and record of this home, and say what is wrong and what to do. Changes nothing."""
+    observed = _observed(
+        observed_tool=observed_tool,
+        observed_tool_count=observed_tool_count,
+        observed_proof_state=observed_proof_state,
+        observed_candidates=observed_candidates,
+        error_text=error_text,
+    )
+    return call.house.doctor.doctor(call.caller, scope=scope, observed=observed, deep=scan)
+
+
+@operation("cross_verify", effect=Effect.READ, raises=(BrainlessRoot, InvalidParams))
+def cross_verify(call: Call, check: Annotated[list[str] | None, Meta(description="evidence_freshness")] = None) -> dict[str, Any]:
+    """Compare claims with the files they cite: changed, missing, aged out. Changes nothing."""
+    checks = check or ["evidence_freshness"]
+    if unknown := set(checks) - {"evidence_freshness"}:
+        raise InvalidParams(f"no check {', '.join(sorted(unknown))}", fix="use evidence_freshness")
+    return call.house.doctor.cross_verify(call.caller, checks=checks)
+
+
+@operation(
+    "help",
+    effect=Effect.READ,
+    positional=("tool_name",),
+    raises=(UnknownOperation,),
+    left_out={"cli": "the program's own --help shows it"},
+)
+def help_(
+    call: Call,
+    tool_name: str | None = None,
+    intent: Annotated[str | None, Meta(description="what you want to do")] = None,
+    error_text: Annotated[str | None, Meta(description="an error you met")] = None,
+) -> dict[str, Any]:
+    """List the operations, explain one, or propose one for an intent or an error."""
+    if tool_name is not None:
+        op = REGISTRY.get(tool_name) or REGISTRY.get(tool_name.replace("_", "."))
+        if op is None:
+            near = difflib.get_close_matches(tool_name, REGISTRY, n=3)
+            raise UnknownOperation(
+                f"there is no operation {tool_name[:80]!r}", fix=f"did you mean {', '.join(near)}?" if near else "call help"
+            )
+        return describe(op)
+    listed = {name: REGISTRY[name].summary for name in sorted(REGISTRY)}
+    if intent is None and error_text is None:
+        return {"operations": listed}
+    words = set(f"{intent or ''} {error_text or ''}".lower().split())
+    scored = sorted(listed, key=lambda name: -len(words & set(f"{name} {REGISTRY[name].help}".lower().split())))
+    return {"proposed": scored[0], "why": listed[scored[0]], "alternatives": scored[1:3]}
+
+
+@operation("operations", effect=Effect.READ)
+def operations(call: Call) -> dict[str, Any]:
+    """List the registry itself: every operation with its effect, schema and surfaces."""
+    return {"operations": [describe(REGISTRY[name]) for name in sorted(REGISTRY)]}

@@ -1,0 +1,151 @@
+"""Boot memory: small keyed values per brain. The database holds them; `boot_memory_state.json` shows them."""
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from hindbrain.domain.brain import MEDULLA, Brain, TierAsked
+from hindbrain.domain.caller import Caller
+from hindbrain.domain.errors import ClaimTooLarge, InvalidParams, UnknownClaim
+from hindbrain.domain.ledger import Act
+from hindbrain.policy.etiquette import BIRTH_WARNING, may_share
+from hindbrain.policy.limits import CLAIM_MAX_BYTES
+from hindbrain.services.brains import Brains, OpenBrain
+from hindbrain.services.events import Events
+from hindbrain.services.gateway import Gateway
+from hindbrain.services.recall import tier_asked
+from hindbrain.services.routing import Router
+from hindbrain.stores.atomic import write_text
+from hindbrain.stores.port import BootEntry
+
+__all__ = ["Boot"]
+
+SCHEMA = "m1nd-boot-memory-v0"
+
+
+class Boot:
+    """get, list, set and delete of boot entries."""
+
+    def __init__(self, brains: Brains, router: Router, gateway: Gateway, events: Events, clock: Callable[[], int]) -> None:
+        self._brains = brains
+        self._router = router
+        self._gateway = gateway
+        self._events = events
+        self._clock = clock
+
+    def write(
+        self,
+        caller: Caller,
+        *,
+        key: str,
+        value: Any,
+        tags: Sequence[str],
+        source_refs: Sequence[str],
+        tier: str | None,
+        delete: bool,
+    ) -> dict[str, Any]:
+        """Set or delete a key in the caller's project, or with tier `medulla` in the doctrine's."""
+        if not key.strip():
+            raise InvalidParams("key is empty", fix="name the key")
+        doctrine = tier == MEDULLA
+        brain = self._brains.home.medulla() if doctrine else self._router.write_route(caller)
+        text = json.dumps(value, ensure_ascii=False, sort_keys=True)
+        if len(text.encode("utf-8", "surrogatepass")) > CLAIM_MAX_BYTES:
+            raise ClaimTooLarge(
+                f"the value of {key!r} has more than {CLAIM_MAX_BYTES} bytes", fix="keep a pointer, not the material"
+            )
+        self._gateway.check_text(key + text + "".join(tags) + "".join(source_refs))
+        with self._brains.use(brain) as opened:
+            if not delete:
+                shown = value if isinstance(value, str) else text
+                self._gateway.check_hygiene(
+                    opened, [key, shown, f"{key}={shown}", *tags, *source_refs, caller.agent], site="boot_memory"
+                )
+            now = self._clock()
+            entry = BootEntry(
+                key=key,
+                value=text,
+                tags=json.dumps(list(tags), ensure_ascii=False),
+                source_refs=json.dumps(list(source_refs), ensure_ascii=False),
+                updated_at_ms=now,
+                updated_by_agent=caller.agent,
+            )
+            with opened.lock, opened.store.writing() as writer:
+                act = "boot.delete" if delete else "boot.set"
+                writer.append(Act(act=act, subject="boot", actor=caller.agent, channel=caller.channel, at=now, payload={}))
+                if not delete:
+                    writer.put_boot(entry)
+                elif not writer.drop_boot(key):
+                    raise UnknownClaim(f"{brain.display_name} has no boot key {key!r}", fix="boot_memory list shows the keys")
+            self._show(opened)
+        self._events.publish({"brain": brain.name, "act": act}, session=caller.session)
+        answer: dict[str, Any] = {
+            "ok": True,
+            "schema": SCHEMA,
+            "action": "delete" if delete else "set",
+            "key": key,
+            "tier": brain.tier.value,
+        }
+        if doctrine and not may_share(caller.agent):
+            answer["etiquette"] = BIRTH_WARNING
+        return answer
+
+    @staticmethod
+    def _show(opened: OpenBrain) -> None:
+        """The file people and old tools read; the database is the truth of it."""
+        with opened.lock:
+            entries = {
+                one.key: {
+                    "value": json.loads(one.value),
+                    "tags": json.loads(one.tags),
+                    "source_refs": json.loads(one.source_refs),
+                    "updated_at_ms": one.updated_at_ms,
+                    "updated_by_agent": one.updated_by_agent,
+                }
+                for one in opened.store.boot()
+            }
+            write_text(
+                opened.directory / "boot_memory_state.json", json.dumps({"entries": entries}, indent=2, ensure_ascii=False) + "\n"
+            )
+
+    def read(self, caller: Caller, *, key: str | None, tier: str | None) -> dict[str, Any]:
+        """All entries, or one, of this brain and the medulla; equal keys are both shown, the project's first."""
+        asked, warning = tier_asked(tier)
+        wide = asked is TierAsked.ALL_BRAINS
+        route = self._router.route(caller)
+        brains: list[Brain] = []
+        if asked is not TierAsked.MEDULLA and route.brain is not None and route.root is not None:
+            brains.append(route.brain)
+        if asked is not TierAsked.PROJECT and self._brains.has_medulla():
+            brains.append(self._brains.home.medulla())
+        if wide:
+            brains += [brain for brain in self._brains.all() if brain not in brains]
+        entries = [entry for brain in brains for entry in self._entries(brain) if key is None or entry["key"] == key]
+        answer: dict[str, Any] = {"ok": True, "schema": SCHEMA, "tier": asked.value}
+        if warning:
+            answer["tier_warning"] = warning
+        if key is None:
+            return answer | {"action": "list", "entries": entries}
+        if not entries:
+            raise UnknownClaim(f"no boot key {key!r} here", fix="boot_memory list shows the keys")
+        return answer | {"action": "get", "entry": entries[0], "also": entries[1:]}
+
+    def _entries(self, brain: Brain) -> list[dict[str, Any]]:
+        with self._brains.use(brain) as opened:
+            now = self._clock()
+            return [
+                {
+                    "key": one.key,
+                    "value": json.loads(one.value),
+                    "tags": json.loads(one.tags),
+                    "source_refs": json.loads(one.source_refs),
+                    "updated_at_ms": one.updated_at_ms,
+                    "updated_by_agent": one.updated_by_agent,
+                    "tier": brain.tier.value,
+                    "origin_brain": brain.name,
+                    "source_agent": one.updated_by_agent,
+                    "age_ms": max(0, now - one.updated_at_ms),
+                    "stale": False,
+                }
+                for one in opened.store.boot()
+            ]

@@ -1,0 +1,240 @@
+"""Claims: memorize a belief, and read the history of a label."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from hindbrain.domain.brain import MEDULLA, Brain
+from hindbrain.domain.caller import Caller, Channel
+from hindbrain.domain.claim import Block, Claim, one_line, parse, slug_of
+from hindbrain.domain.errors import HumanNeeded, InvalidLabel, InvalidParams, InvalidState, UnknownClaim, WouldDowngrade
+from hindbrain.policy.etiquette import BIRTH_WARNING, may_share
+from hindbrain.policy.limits import MEDULLA_SOFT_CAP, MEDULLA_WARN_AT
+from hindbrain.services import anchors
+from hindbrain.services.brains import Brains, OpenBrain
+from hindbrain.services.gateway import Draft, Gateway, Put
+from hindbrain.services.reconcile import Reconciler
+from hindbrain.services.routing import Router
+from hindbrain.services.rows import WITNESS_SUPERSEDED
+from hindbrain.stores.port import Mark
+
+__all__ = ["BlockInput", "Claims", "medulla_size"]
+
+SCHEMA = "m1nd-memorize-v0"
+_STATES = ("authored", "verified")
+_KINDS = ("entity", "state", "event")
+
+BlockInput = dict[str, Any]
+
+
+def medulla_size(count: int) -> dict[str, Any]:
+    """What every write of the medulla reports: how full it is against its soft cap."""
+    return {
+        "medulla_claim_count": count,
+        "soft_cap": MEDULLA_SOFT_CAP,
+        "warn_at": MEDULLA_WARN_AT,
+        "over_soft_cap": count > MEDULLA_SOFT_CAP,
+    }
+
+
+def _label(value: str, field: str) -> str:
+    label = one_line(value)
+    if "]" in label:
+        raise InvalidLabel(f"{field} holds a ']', which would end its marker", fix="leave the bracket out of the label")
+    return label
+
+
+def _number_text(value: str | int | float | None) -> str | None:
+    """Numbers keep their own text form."""
+    return None if value is None else one_line(str(value))
+
+
+class Claims:
+    """Writing and looking back at claims."""
+
+    def __init__(
+        self, brains: Brains, router: Router, gateway: Gateway, reconciler: Reconciler, clock: Callable[[], int]
+    ) -> None:
+        self._brains = brains
+        self._router = router
+        self._gateway = gateway
+        self._reconciler = reconciler
+        self._clock = clock
+
+    def memorize(
+        self,
+        caller: Caller,
+        *,
+        node_label: str,
+        blocks: Sequence[BlockInput],
+        title: str | None,
+        state: str,
+        tier: str | None,
+        indexed: bool,
+        absolute: bool,
+    ) -> dict[str, Any]:
+        """Write a belief into the caller's project, or with tier `medulla` as doctrine that belongs to none."""
+        if tier not in (None, "", MEDULLA, "project"):
+            raise InvalidParams(f"tier {tier!r} means nothing here", fix="leave tier out, or give medulla for doctrine")
+        doctrine = tier == MEDULLA
+        brain = self._brains.home.medulla() if doctrine else self._router.write_route(caller)
+        if absolute and not (doctrine and caller.channel is Channel.HUMAN):
+            raise HumanNeeded("absolute doctrine is set by a person, in the medulla", fix="a person writes it in a terminal")
+        claim = self._claim(caller, brain, node_label, blocks, title, state, absolute)
+        with self._brains.use(brain) as opened:
+            self._gateway.check_hygiene(opened, _fields(claim, blocks), site="memorize")
+            draft = Draft(
+                claim=claim,
+                act="claim.birth" if doctrine else "claim.memorize",
+                actor=caller.agent,
+                channel=caller.channel,
+                indexed=indexed,
+                session=caller.session,
+            )
+            try:
+                put = self._gateway.put(opened, draft)
+            except WouldDowngrade as weaker:
+                return {
+                    "ok": True,
+                    "schema": SCHEMA,
+                    "bytes_written": 0,
+                    "claims_written": 0,
+                    "ingested": False,
+                    "superseded": False,
+                    "reason": weaker.code,
+                    "live": weaker.details["live"],
+                    "next_action": weaker.fix,
+                }
+            self._label_copy(opened, put)
+            return self._answer(caller, opened, put, doctrine=doctrine, indexed=indexed)
+
+    def _claim(
+        self,
+        caller: Caller,
+        brain: Brain,
+        node_label: str,
+        blocks: Sequence[BlockInput],
+        title: str | None,
+        state: str,
+        absolute: bool,
+    ) -> Claim:
+        if not node_label.strip():
+            raise InvalidParams("node_label is empty", fix="say in a few words what the claim is about")
+        if not blocks or not all(str(block.get("label") or "").strip() for block in blocks):
+            raise InvalidParams(
+                "claims needs at least one block, and each block a label", fix='claims: [{"label": "…", "text": "…"}]'
+            )
+        if state not in _STATES:
+            raise InvalidState(f"state {state!r} is not accepted from a caller", fix="use authored or verified")
+        slug_of(node_label)
+        return Claim(
+            label=_label(node_label, "node_label"),
+            state=state,
+            created=self._clock(),
+            source_agent=one_line(caller.agent) or "unknown",
+            origin_brain=brain.name,
+            absolute=absolute,
+            title=one_line(title) if title and title.strip() else None,
+            blocks=tuple(self._block(block, brain) for block in blocks),
+        )
+
+    @staticmethod
+    def _block(block: BlockInput, brain: Brain) -> Block:
+        kind = block.get("kind") or "entity"
+        return Block(
+            label=_label(str(block["label"]), "a block's label"),
+            text=str(block.get("text") or ""),
+            kind=kind if kind in _KINDS else "entity",
+            confidence=_number_text(block.get("confidence")),
+            ambiguity=_number_text(block.get("ambiguity")),
+            evidence=anchors.checked([_label(str(path), "evidence") for path in block.get("evidence") or ()], brain.root),
+            depends_on=tuple(_label(str(label), "depends_on") for label in block.get("depends_on") or ()),
+        )
+
+    def _label_copy(self, opened: OpenBrain, put: Put) -> None:
+        """The shared copy of a witness that was replaced says so from now on; its file is not touched."""
+        if put.previous is None or opened.brain.root is None:
+            return
+        before = parse(put.previous.text)
+        if before.promoted_to is None or not self._brains.has_medulla():
+            return
+        with self._brains.use(self._brains.home.medulla()) as medulla:
+            copy = medulla.store.live([put.version.slug]).get(put.version.slug)
+            if copy is None or parse(copy.text).origin_claim != f"{opened.brain.root}#{put.version.slug}":
+                return
+            mark = Mark(slug=copy.slug, kind=WITNESS_SUPERSEDED, at=self._clock(), by="hindbrain", channel=Channel.RUNTIME.value)
+            with medulla.store.writing() as writer:
+                writer.put_mark(mark)
+
+    def _answer(self, caller: Caller, opened: OpenBrain, put: Put, *, doctrine: bool, indexed: bool) -> dict[str, Any]:
+        counts = opened.store.counts()
+        answer: dict[str, Any] = {
+            "ok": True,
+            "schema": SCHEMA,
+            "path": str(put.path),
+            "slug": put.version.slug,
+            "bytes_written": len(put.version.text.encode()),
+            "claims_written": len(parse(put.version.text).blocks),
+            "ingested": indexed,
+            "tier": opened.brain.tier.value,
+            "origin_brain": opened.brain.name,
+            "next_action": "done"
+            if not put.unresolved
+            else "some evidence did not resolve: ingest the code first, and give repository-relative paths",
+            "rendered": f"Remembered “{parse(put.version.text).label}” in {opened.brain.display_name}.",
+        }
+        if indexed:
+            answer |= {
+                "node_count": counts.nodes,
+                "edge_count": counts.edges,
+                "light_evidence_resolved": put.resolved,
+                "light_evidence_unresolved": put.unresolved,
+            }
+        if put.previous is not None:
+            answer["superseded"] = True
+        if doctrine:
+            answer |= medulla_size(counts.active_claims)
+            if not may_share(caller.agent):
+                answer["etiquette"] = BIRTH_WARNING
+        return answer
+
+    # -- history -----------------------------------------------------------------------------------------------------
+
+    def history(self, caller: Caller, *, claim: str, tier: str | None) -> dict[str, Any]:
+        """Every version of a label, newest first, with who, when, by which channel and what ended it."""
+        brain = self._brains.home.medulla() if tier == MEDULLA else self._router.write_route(caller)
+        slug = slug_of(claim)
+        with self._brains.use(brain) as opened:
+            self._reconciler.fresh(opened)
+            versions = opened.store.versions(slug)
+            if not versions:
+                raise UnknownClaim(f"{brain.display_name} has no claim {slug!r}", fix="seek shows what there is")
+            entries = {entry.seq: entry for entry in opened.store.entries(subject=f"claim:{versions[0].claim_id}", limit=100_000)}
+            rows = []
+            for version in versions:
+                told = parse(version.text, fallback_label=slug)
+                entry = entries.get(version.version)
+                rows.append(
+                    {
+                        "version": version.version,
+                        "live": version.ended_at is None,
+                        "state": "superseded" if version.ended_at is not None else told.state,
+                        "created": told.created,
+                        "source_agent": told.source_agent or "unknown",
+                        "channel": entry.channel if entry else "unknown",
+                        "act": entry.act if entry else "unknown",
+                        "archived_at": version.ended_at,
+                        "ended_by": version.ended_act,
+                        "text": version.text,
+                    }
+                )
+        return {"ok": True, "schema": "hindbrain-history-v0", "slug": slug, "brain": brain.name, "versions": rows}
+
+
+def _fields(claim: Claim, blocks: Sequence[BlockInput]) -> list[str]:
+    """Everything a caller wrote, each as it was written: what the hygiene floor looks at."""
+    fields = [claim.label, claim.title or "", claim.source_agent or ""]
+    for block in blocks:
+        fields += [str(block.get("label") or ""), str(block.get("text") or "")]
+        fields += [str(block.get("confidence") or ""), str(block.get("ambiguity") or "")]
+        fields += [str(one) for one in (*(block.get("evidence") or ()), *(block.get("depends_on") or ()))]
+    return fields

@@ -1,0 +1,167 @@
+"""The runtime contract of this process: gathers the facts for the envelope, the binding fingerprint and the trust mode."""
+
+import os
+import sys
+from typing import Any
+
+from hindbrain import __version__
+from hindbrain.domain.brain import Brain
+from hindbrain.domain.caller import Caller
+from hindbrain.domain.errors import HindbrainError
+from hindbrain.engines.contract import Facts, envelope, trust_mode
+from hindbrain.services.brains import Brains
+from hindbrain.services.routing import Route, Router
+from hindbrain.stores.home import Home
+from hindbrain.stores.port import Counts
+from hindbrain.stores.repository import canonical_root, workspace_hint
+
+__all__ = ["Contract"]
+
+_NOTHING = Counts(active_claims=0, nodes=0, edges=0, generation=0)
+
+
+class Contract:
+    """What every retrieval answer says of who answered, on which workspace, over which graph."""
+
+    def __init__(self, home: Home, brains: Brains, router: Router) -> None:
+        self._home = home
+        self._brains = brains
+        self._router = router
+
+    def envelope(
+        self,
+        caller: Caller,
+        *,
+        tool: str,
+        candidates: int | None,
+        scope: str | None,
+        error: str | None,
+        proof_state: str | None,
+    ) -> dict[str, Any]:
+        """Never makes a call fail: what cannot be found out is empty, and the error text says why."""
+        route = self._router.route(caller)
+        brain = route.brain or route.lent
+        try:
+            counts = self._counts(brain)
+        except (HindbrainError, OSError) as failure:
+            counts, error = _NOTHING, error or f"the envelope is incomplete: {failure}"
+        return envelope(
+            Facts(
+                tool=tool,
+                agent_id=caller.agent,
+                candidates=candidates,
+                error=error,
+                proof_state=proof_state,
+                requested_scope=scope,
+                mismatch=self.mismatch(route, scope),
+                process_id=os.getpid(),
+                runtime_root=str(self._home.brain_dir(brain)) if brain else str(self._home.path),
+                executable=sys.argv[0] or sys.executable,
+                version=__version__,
+                workspace_root=brain.root if brain else None,
+                workspace_root_source="project_brain_manifest" if brain else None,
+                ingest_roots=self._roots(brain),
+                nodes=counts.nodes,
+                edges=counts.edges,
+                generation=counts.generation,
+                graph_path=self.graph_path(brain),
+                graph_path_exists=os.path.exists(self.graph_path(brain)),
+                served=self.served(brain),
+            )
+        )
+
+    @staticmethod
+    def served(brain: Brain | None) -> dict[str, Any] | None:
+        return None if brain is None else {"project_root": brain.root, "display_name": brain.display_name}
+
+    def graph_path(self, brain: Brain | None) -> str:
+        return str((self._home.brain_dir(brain) if brain else self._home.path) / "index.db")
+
+    @staticmethod
+    def _roots(brain: Brain | None) -> tuple[str, ...]:
+        if brain is None or brain.root is None or brain.last_ingest_ms is None:
+            return ()
+        return (brain.root, *brain.ingest_roots)
+
+    def _counts(self, brain: Brain | None) -> Counts:
+        if brain is None:
+            return self._medulla_counts()
+        with self._brains.use(brain) as opened:
+            return opened.store.counts()
+
+    def _medulla_counts(self) -> Counts:
+        if not self._brains.has_medulla():
+            return _NOTHING
+        with self._brains.use(self._brains.home.medulla()) as opened:
+            return opened.store.counts()
+
+    def mismatch(self, route: Route, scope: str | None) -> dict[str, Any] | None:
+        """An absolute scope outside the workspace and all ingest roots; relative ones and id prefixes never are."""
+        path = (scope or "").removeprefix("file::")
+        if not os.path.isabs(path) or "\x00" in path:
+            return None
+        brain = route.brain
+        real = canonical_root(path)
+        if brain is not None and brain.covers(real):
+            return None
+        hint = workspace_hint(real)
+        known = self._home.project(hint)
+        checked = [{"kind": "workspace_root", "path": brain.root}] if brain else []
+        checked += [{"kind": "ingest_root", "path": root} for root in self._roots(brain)]
+        found: dict[str, Any] = {
+            "schema": "m1nd-workspace-binding-mismatch-v0",
+            "code": "wrong_workspace_binding",
+            "requested_scope": scope,
+            "requested_scope_path": real,
+            "requested_workspace_hint": hint,
+            "requested_context_id": os.path.basename(hint),
+            "active_workspace_root": brain.root if brain else None,
+            "active_workspace_root_source": "project_brain_manifest" if brain else None,
+            "active_ingest_roots": list(self._roots(brain)),
+            "known_roots_checked": checked,
+            "runtime_root": str(self._home.brain_dir(brain)) if brain else str(self._home.path),
+            "suggested_fix": {
+                "preferred": "rebind with HINDBRAIN_WORKSPACE_ROOT",
+                "env": {"HINDBRAIN_WORKSPACE_ROOT": hint},
+                "same_binding_alternative": "ingest that workspace here on purpose",
+                "cross_repo_alternative": "federate, for a task that truly spans repositories",
+            },
+            "non_claims": [
+                "does not switch the workspace",
+                "does not ingest, federate or change the graph",
+                "does not prove that the requested workspace is the right one",
+            ],
+        }
+        if known is not None:
+            found["known_brain"] = hint
+        return found
+
+    def mode(self, route: Route, scope: str | None) -> str:
+        """The trust mode of a binding that was not asked anything yet."""
+        counts = self._counts(route.brain or route.lent)
+        return trust_mode(
+            mismatch=self.mismatch(route, scope) is not None, nodes=counts.nodes, candidates=None, proof_state=None, error=False
+        )
+
+    def fingerprint(self, route: Route) -> dict[str, Any]:
+        """Which process, which files, which generation: what two answers must share to be about the same thing."""
+        brain = route.brain or route.lent
+        counts = self._counts(brain)
+        return {
+            "schema": "m1nd-binding-fingerprint-v0",
+            "process_id": os.getpid(),
+            "current_exe": sys.argv[0] or sys.executable,
+            "runtime_root": str(self._home.brain_dir(brain)) if brain else str(self._home.path),
+            "graph_path": self.graph_path(brain),
+            "plasticity_path": None,
+            "workspace_root": brain.root if brain else None,
+            "workspace_root_source": "project_brain_manifest" if brain else None,
+            "ingest_roots": list(self._roots(brain)),
+            "graph_path_exists": os.path.exists(self.graph_path(brain)),
+            "graph_generation": counts.generation,
+            "plasticity_generation": 0,
+            "cache_generation": counts.generation,
+            "node_count": counts.nodes,
+            "edge_count": counts.edges,
+            "graph_finalized": True,
+        }

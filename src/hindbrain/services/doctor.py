@@ -1,0 +1,324 @@
+"""Doctor: looks at everything, changes nothing, and prints what to do."""
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+from hindbrain import __version__
+from hindbrain.domain.brain import Brain
+from hindbrain.domain.caller import Caller
+from hindbrain.domain.claim import outdated, parse
+from hindbrain.domain.errors import HindbrainError
+from hindbrain.domain.ledger import breaks
+from hindbrain.engines.conflicts import differ
+from hindbrain.engines.hygiene import scan
+from hindbrain.policy.limits import AGED_OUT_HOURS, DAY_MS, HOUR_MS, MEDULLA_SOFT_CAP, MEDULLA_WARN_AT
+from hindbrain.services import anchors
+from hindbrain.services.brains import Brains, OpenBrain
+from hindbrain.services.contract import Contract
+from hindbrain.services.counters import BEATS, Counters, week_of
+from hindbrain.services.reconcile import CONFLICT, REFUSED_FILE, Reconciler
+from hindbrain.services.routing import Router
+from hindbrain.services.rows import DEMOTION
+from hindbrain.stores.files import digest_of
+from hindbrain.stores.home import Home
+
+__all__ = ["Doctor"]
+
+_WEEKS = 8
+
+
+class Doctor:
+    """One doctor with sections."""
+
+    def __init__(
+        self,
+        home: Home,
+        brains: Brains,
+        router: Router,
+        contract: Contract,
+        counters: Counters,
+        reconciler: Reconciler,
+        clock: Callable[[], int],
+    ) -> None:
+        self._home = home
+        self._brains = brains
+        self._router = router
+        self._contract = contract
+        self._counters = counters
+        self._reconciler = reconciler
+        self._clock = clock
+
+    def doctor(self, caller: Caller, *, scope: str | None, observed: dict[str, Any], deep: bool) -> dict[str, Any]:
+        """What is wrong, why it may be, and what to do; with `scan` also every file against the hygiene floor."""
+        route = self._router.route(caller)
+        mode = self._contract.mode(route, scope)
+        warnings: list[dict[str, Any]] = []
+        memory = self._memory(warnings)
+        rows = self._table(warnings, deep=deep)
+        findings = self._scan(warnings) if deep else []
+        self._places(warnings)
+        suspected = mode == "full_trust" and observed.get("observed_proof_state") == "blocked"
+        blocked = any(w["level"] == "blocked" for w in warnings) or (route.brain is not None and mode == "needs_ingest")
+        status = "blocked" if blocked else "warn" if warnings or suspected else "ok"
+        return {
+            "ok": status != "blocked",
+            "schema": "m1nd-doctor-v0",
+            "status": status,
+            "version": __version__,
+            "home": str(self._home.path),
+            "diagnostics": {"trust_mode": mode, "stale_binding_suspected": suspected},
+            "observed": observed,
+            "tool_surface": {"complete": True},
+            "graph_state": {"node_count": self._contract.fingerprint(route)["node_count"]},
+            "context_guard": {"mismatch": self._contract.mismatch(route, scope)},
+            "runtime_state": {"process_id": os.getpid(), "persistence_degraded": self._counters.degraded},
+            "session_state": {"sessions": len(self._router.sessions())},
+            "memory": memory,
+            "brains": rows,
+            "findings": findings,
+            "warnings": warnings,
+            "probable_causes": ["the binding answered from another process or workspace"] if suspected else [],
+            "next_actions": [w["fix"] for w in warnings if w.get("fix")] or (["nothing to do"] if status == "ok" else []),
+            "exit_code": {"ok": 0, "warn": 1, "blocked": 2}[status],
+        }
+
+    # -- sections ----------------------------------------------------------------------------------------------------
+
+    def _all(self) -> list[Brain]:
+        return [*self._brains.all(), *([self._home.medulla()] if self._brains.has_medulla() else [])]
+
+    def _table(self, warnings: list[dict[str, Any]], *, deep: bool) -> list[dict[str, Any]]:
+        rows = []
+        warm = self._brains.warm()
+        for brain in self._all():
+            row: dict[str, Any] = {
+                "root": brain.root,
+                "name": brain.display_name,
+                "kind": brain.tier.value,
+                "state": "warm" if brain.name in warm else "dormant",
+                "last_ingest_age_ms": None if brain.last_ingest_ms is None else self._clock() - brain.last_ingest_ms,
+                "open_letters": 0,
+            }
+            try:
+                with self._brains.use(brain) as opened:
+                    self._reconciler.fresh(opened)
+                    counts = opened.store.counts()
+                    row |= {"claims": counts.active_claims, "node_count": counts.nodes, "edge_count": counts.edges}
+                    self._look_at(opened, warnings, deep=deep)
+            except (HindbrainError, OSError) as failure:
+                row["unreachable"] = str(failure)
+                warnings.append(
+                    _warning("blocked", "brain_unreachable", f"{brain.name}: {failure}", getattr(failure, "fix", None))
+                )
+            if brain.root is not None and not os.path.isdir(brain.root):
+                text = f"{brain.root} is gone; its brain is kept"
+                warnings.append(_warning("warn", "root_missing", text, "if it was moved: hindbrain rebind OLD NEW"))
+            rows.append(row)
+        return rows
+
+    def _look_at(self, opened: OpenBrain, warnings: list[dict[str, Any]], *, deep: bool) -> None:
+        name, store, now = opened.brain.name, opened.store, self._clock()
+        for problem in store.check():
+            warnings.append(
+                _warning("blocked", "database_damaged", f"{name}: {problem}", "restore the newest backup of brain.db")
+            )
+        if store.lag():
+            warnings.append(
+                _warning("warn", "index_lag", f"{name}: the text index is {store.lag()} acts behind", "hindbrain reindex")
+            )
+        broken = breaks(store.entries(limit=10_000_000), head=store.head()) if deep else []
+        for one in broken[:5]:
+            warnings.append(
+                _warning("blocked", "ledger_broken", f"{name}: entry {one.seq} {one.reason}", "hindbrain ledger verify")
+            )
+        for mark in store.marks():
+            if mark.kind in (CONFLICT, REFUSED_FILE):
+                path = opened.holding(mark.slug).file(mark.slug)
+                warnings.append(_warning("warn", mark.kind, f"{path}: {mark.note}", "put the file right by hand"))
+        for place in opened.places:
+            for odd in place.misnamed():
+                text = f"{place.path / odd}: no label gives this name, so the file is not served"
+                warnings.append(_warning("warn", "misnamed", text, "rename it to the slug of its Node"))
+        for slug in sorted(opened.warned):
+            warnings.append(_warning("warn", "capped_out", f"{name}: {slug} is beyond memory_load_cap", "raise memory_load_cap"))
+        if store.intents():
+            warnings.append(_warning("warn", "half_promoted", f"{name}: a promotion was interrupted", "promote the claim again"))
+        for version in store.each_live():
+            claim = parse(version.text, fallback_label=version.slug)
+            if claim.created is not None and claim.created > now:
+                warnings.append(
+                    _warning("warn", "future_created", f"{name}#{version.slug} was created in the future", "check the clock")
+                )
+            self._returned(opened, version.slug, version.digest, version.active, warnings)
+
+    @staticmethod
+    def _returned(opened: OpenBrain, slug: str, digest: str, active: bool, warnings: list[dict[str, Any]]) -> None:
+        """Old text that is live again without an act of ours: copied back by hand, or brought by a merge."""
+        versions = opened.store.versions(slug)
+        if len(versions) < 2:
+            return
+        earlier = versions[1:]
+        if active and any(one.digest == digest for one in earlier):
+            act = opened.store.entries(after=versions[0].version - 1, limit=1)
+            if act and act[0].channel == "file":
+                text = f"{opened.brain.name}#{slug} is live again with a text that was superseded"
+                warnings.append(_warning("warn", "resurrected", text, "keep it with memorize, or grade it with learn"))
+        elif not active and any(digest_of(outdated(one.text)) == digest for one in earlier):
+            text = f"{opened.brain.name}#{slug} is a history file that was copied back"
+            warnings.append(_warning("warn", "unattributed_change", text, "write the belief anew with memorize"))
+
+    def _memory(self, warnings: list[dict[str, Any]]) -> dict[str, Any]:
+        now = self._clock()
+        weeks = [week_of(now - back * 7 * DAY_MS) for back in reversed(range(_WEEKS))]
+        beats: dict[str, int] = {}
+        volume: dict[str, int] = {}
+        pending: list[dict[str, Any]] = []
+        unattributed: list[str] = []
+        for brain in self._all():
+            try:
+                with self._brains.use(brain) as opened:
+                    self._reconciler.fresh(opened)
+                    volume[brain.name] = opened.store.counts().active_claims
+                    for week, count in self._counters.weeks(opened, BEATS).items():
+                        beats[week] = beats.get(week, 0) + count
+                    pending += [
+                        {"slug": m.slug, "by": m.by, "at": m.at, "store_brain": brain.name}
+                        for m in opened.store.marks(kind=DEMOTION)
+                    ]
+                    if brain.root is None:
+                        unattributed = [v.slug for v in opened.store.each_live() if parse(v.text).origin_brain is None]
+            except (HindbrainError, OSError) as failure:
+                # The table of brains names this one as unreachable; its numbers are simply not known here.
+                volume[brain.name] = -1
+                warnings.append(_warning("warn", "uncounted", f"{brain.name}: {failure}", None))
+        active = volume.get("medulla", 0)
+        if active >= MEDULLA_WARN_AT:
+            text = f"the medulla holds {active} claims"
+            warnings.append(_warning("warn", f"medulla_over_{MEDULLA_WARN_AT}", text, "hindbrain consolidate"))
+        mismatched = [problem for brain, problem in self._home.manifests() if brain is None and problem]
+        for problem in mismatched:
+            warnings.append(
+                _warning("warn", "manifest_mismatch", problem, "put project_brain.json right or move the directory away")
+            )
+        return {
+            "weeks": [
+                {"week": week, "memory_beats_served": beats.get(week, 0), "volume": sum(volume.values())} for week in weeks
+            ],
+            "volume_by_store": volume,
+            "medulla": {
+                "active": active,
+                "soft_cap": MEDULLA_SOFT_CAP,
+                "warn_at": MEDULLA_WARN_AT,
+                "warn": active >= MEDULLA_WARN_AT,
+            },
+            "demotion_pending": pending,
+            "conflicts": self._conflict_count(),
+            "unattributed": unattributed,
+            "manifest_mismatch": mismatched,
+        }
+
+    def _conflict_count(self) -> int:
+        if not self._brains.has_medulla():
+            return 0
+        with self._brains.use(self._home.medulla()) as medulla:
+            shared = {v.slug: parse(v.text, fallback_label=v.slug) for v in medulla.store.each_live() if v.active}
+        count = 0
+        for brain in self._brains.all():
+            with self._brains.use(brain) as opened:
+                live = opened.store.live(list(shared))
+            count += sum(v.active and differ(parse(v.text, fallback_label=slug), shared[slug]) for slug, v in live.items())
+        return count
+
+    def _scan(self, warnings: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Every claim file and archive against the hygiene floor; names places and classes, never the secret."""
+        found = []
+        for brain in self._all():
+            with self._brains.use(brain) as opened:
+                paths = [place.file(facts.slug) for place in opened.places for facts in place.scan()]
+                paths += [
+                    path
+                    for place in opened.places
+                    if place.history_path.is_dir()
+                    for path in place.history_path.glob("*.light.md")
+                ]
+            for path in paths:
+                text = path.read_bytes().decode("utf-8", "replace")
+                for hit in scan(text):
+                    found.append({"path": str(path), "pattern_class": hit.pattern_class, "line": hit.line})
+        for one in found:
+            text = f"{one['path']}: line {one['line']} looks like {one['pattern_class']}"
+            warnings.append(_warning("warn", "hygiene", text, "take it out and rotate it; a person can forget the claim"))
+        return found
+
+    def _places(self, warnings: list[dict[str, Any]]) -> None:
+        for path in (self._home.token_file, self._home.human_token_file):
+            if path.exists() and path.stat().st_mode & 0o077:
+                warnings.append(_warning("warn", "token_readable", f"{path} can be read by others", f"chmod 600 {path}"))
+
+    # -- freshness ---------------------------------------------------------------------------------------------------
+
+    def cross_verify(self, caller: Caller, *, checks: list[str]) -> dict[str, Any]:
+        """Compare claims with the files they cite. Changes nothing."""
+        brain = self._router.write_route(caller)
+        stale: list[dict[str, Any]] = []
+        brains = [brain, *([self._home.medulla()] if self._brains.has_medulla() else [])]
+        for one in brains:
+            with self._brains.use(one) as opened:
+                self._reconciler.fresh(opened)
+                stale += self._stale_evidence(opened)
+        return {
+            "ok": True,
+            "schema": "hindbrain-cross-verify-v0",
+            "checks_run": checks,
+            "stale_evidence": stale,
+            "stale_evidence_count": len(stale),
+            "freshness_note": "verified_against_stored_inventory",
+        }
+
+    def _stale_evidence(self, opened: OpenBrain) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = []
+        now = self._clock()
+        for version in opened.store.each_live():
+            if not version.active:
+                continue
+            claim = parse(version.text, fallback_label=version.slug)
+            base: dict[str, Any] = {
+                "claim": claim.label,
+                "slug": version.slug,
+                "marker": "evidence",
+                "store_brain": opened.brain.name,
+            }
+            if opened.brain.root is not None:
+                cited = opened.store.anchors([version.slug]).get(version.slug, {})
+                found += [
+                    base | {"evidence_path": path, "reason": why}
+                    for path, why in anchors.changed(cited, opened.brain.root).items()
+                ]
+            else:
+                found += [
+                    base | {"evidence_path": path, "reason": why}
+                    for path, why in self._origin_state(claim.evidence, version.slug)
+                ]
+            if claim.created is not None and now - claim.created > AGED_OUT_HOURS * HOUR_MS:
+                found.append(base | {"evidence_path": None, "reason": "aged_out", "age_ms": now - claim.created})
+        return found
+
+    def _origin_state(self, evidence: tuple[str, ...], slug: str) -> list[tuple[str, str]]:
+        """Freshness of origin-qualified evidence, as the brain it came from tells it."""
+        found = []
+        for value in evidence:
+            root, _, path = value.partition("#")
+            brain = self._home.project(root) if path else None
+            if brain is None:
+                found.append((value, "unverifiable"))
+                continue
+            with self._brains.use(brain) as opened:
+                cited = opened.store.anchors([slug]).get(slug, {})
+            changed = anchors.changed(cited, root)
+            found += [(value, why) for one, why in changed.items() if one == path.split(":", 1)[0]]
+        return found
+
+
+def _warning(level: str, kind: str, text: str, fix: object) -> dict[str, Any]:
+    return {"level": level, "kind": kind, "text": text, "fix": fix}

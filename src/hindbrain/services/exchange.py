@@ -1,0 +1,259 @@
+"""Exchange: everything of a brain as one archive of plain files, and back. An import passes the gateway like any write."""
+
+import io
+import json
+import os
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from hindbrain.domain.brain import MEDULLA, Brain
+from hindbrain.domain.caller import Caller, Channel
+from hindbrain.domain.claim import parse, slug_of
+from hindbrain.domain.errors import HindbrainError, InvalidParams, PathRefused
+from hindbrain.domain.ledger import Act
+from hindbrain.policy.limits import CLAIM_MAX_BYTES
+from hindbrain.services.brains import Brains, OpenBrain
+from hindbrain.services.gateway import Draft, Gateway
+from hindbrain.services.reconcile import Reconciler
+from hindbrain.services.routing import Router
+from hindbrain.stores.port import BootEntry
+
+__all__ = ["Exchange"]
+
+FORMAT = "hindbrain-export-v0"
+_MOST_MEMBERS = 1_000_000
+
+
+class Exchange:
+    """`export` and `import`."""
+
+    def __init__(
+        self, brains: Brains, router: Router, gateway: Gateway, reconciler: Reconciler, clock: Callable[[], int]
+    ) -> None:
+        self._brains = brains
+        self._router = router
+        self._gateway = gateway
+        self._reconciler = reconciler
+        self._clock = clock
+
+    def _brain(self, caller: Caller, tier: str | None) -> Brain:
+        return self._brains.home.medulla() if tier == MEDULLA else self._router.write_route(caller)
+
+    # -- out ---------------------------------------------------------------------------------------------------------
+
+    def export(
+        self, caller: Caller, *, target: str, tier: str | None, progress: Callable[[int, int, str], None]
+    ) -> dict[str, Any]:
+        """Write claims, history, boot memory, tombstone-free, and the ledger as a .tar.gz of plain files."""
+        path = Path(target).expanduser()
+        if not path.is_absolute() or "\x00" in target:
+            raise PathRefused(f"{target[:120]!r} is not an absolute path", fix="give an absolute file name ending in .tar.gz")
+        if path.exists():
+            raise InvalidParams(f"{path} exists already", fix="choose a name that is free; an export never overwrites")
+        brain = self._brain(caller, tier)
+        with self._brains.use(brain) as opened:
+            self._reconciler.fresh(opened)
+            temporary = path.with_name(f".{path.name}.tmp")
+            handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            try:
+                with os.fdopen(handle, "wb") as raw, tarfile.open(fileobj=raw, mode="w:gz", compresslevel=6) as archive:
+                    counts = self._write_all(opened, archive, progress)
+                os.replace(temporary, path)
+            except BaseException:
+                temporary.unlink(missing_ok=True)
+                raise
+        return {"ok": True, "schema": FORMAT, "path": str(path), "brain": brain.name, **counts}
+
+    def _write_all(
+        self, opened: OpenBrain, archive: tarfile.TarFile, progress: Callable[[int, int, str], None]
+    ) -> dict[str, int]:
+        total = opened.store.counts().active_claims
+        _add(archive, "export.json", _json({"format": FORMAT, "brain": opened.brain.name, "id": opened.brain.id}))
+        claims = history = 0
+        for version in opened.store.each_live():
+            _add(archive, f"agent-memory/{version.slug}.light.md", version.text)
+            claims += 1
+            if claims % 200 == 0:
+                progress(claims, total, "writing claims")
+        for place in opened.places:
+            if place.history_path.is_dir():
+                for name in sorted(os.listdir(place.history_path)):
+                    if not name.startswith("."):
+                        _add(
+                            archive, f"history/{name}", (place.history_path / name).read_text(encoding="utf-8", errors="replace")
+                        )
+                        history += 1
+        boot = [
+            {
+                "key": one.key,
+                "value": json.loads(one.value),
+                "tags": json.loads(one.tags),
+                "source_refs": json.loads(one.source_refs),
+                "updated_at_ms": one.updated_at_ms,
+                "updated_by_agent": one.updated_by_agent,
+            }
+            for one in opened.store.boot()
+        ]
+        _add(archive, "boot_memory.json", _json(boot))
+        entries, after = 0, 0
+        lines = io.StringIO()
+        while batch := opened.store.entries(after=after, limit=5_000):
+            for entry in batch:
+                lines.write(_json({key: getattr(entry, key) for key in entry.__slots__}, indent=None))
+                entries += 1
+            after = batch[-1].seq
+        _add(archive, "ledger.jsonl", lines.getvalue())
+        return {"claims": claims, "history": history, "boot_entries": len(boot), "ledger_entries": entries}
+
+    # -- in ----------------------------------------------------------------------------------------------------------
+
+    def take_in(
+        self, caller: Caller, *, source: str, tier: str | None, dry_run: bool, progress: Callable[[int, int, str], None]
+    ) -> dict[str, Any]:
+        """Read an export into the caller's brain. Every claim passes the gateway; what is refused is named with its reason."""
+        path = Path(source).expanduser()
+        if not path.is_absolute() or "\x00" in source:
+            raise PathRefused(f"{source[:120]!r} is not an absolute path", fix="give the absolute file name of an export")
+        brain = self._brain(caller, tier)
+        report: dict[str, Any] = {"taken": [], "unchanged": [], "refused": []}
+        try:
+            with tarfile.open(path, mode="r:gz") as archive:
+                members = [one for one in archive if one.isfile()][:_MOST_MEMBERS]
+                with self._brains.use(brain) as opened:
+                    self._reconciler.fresh(opened)
+                    for number, member in enumerate(members):
+                        progress(number, len(members), "reading the export")
+                        self._take_member(caller, opened, archive, member, report, dry_run=dry_run)
+        except (tarfile.TarError, OSError, EOFError) as broken:
+            raise InvalidParams(
+                f"{path.name} is not a readable export: {broken}", fix="give a file that `export` wrote"
+            ) from broken
+        if not dry_run:
+            self._record(caller, brain, report)
+        counts = {name: len(rows) for name, rows in report.items()}
+        return {"ok": True, "schema": "hindbrain-import-v0", "brain": brain.name, "dry_run": dry_run, "counts": counts, **report}
+
+    def _record(self, caller: Caller, brain: Brain, report: dict[str, Any]) -> None:
+        payload = {"taken": len(report["taken"]), "refused": len(report["refused"]), "unchanged": len(report["unchanged"])}
+        with self._brains.use(brain) as opened, opened.store.writing() as writer:
+            writer.append(
+                Act(
+                    act="brain.import",
+                    subject="brain",
+                    actor=caller.agent,
+                    channel=Channel.IMPORT,
+                    at=self._clock(),
+                    payload=payload,
+                )
+            )
+
+    def _take_member(
+        self,
+        caller: Caller,
+        opened: OpenBrain,
+        archive: tarfile.TarFile,
+        member: tarfile.TarInfo,
+        report: dict[str, Any],
+        *,
+        dry_run: bool,
+    ) -> None:
+        directory, _, name = member.name.rpartition("/")
+        if member.name == "boot_memory.json" and member.size <= 64 * 1024 * 1024:
+            self._take_boot(caller, opened, _text(archive, member), report, dry_run=dry_run)
+            return
+        if directory != "agent-memory" or not name.endswith(".light.md"):
+            return
+        if member.size > CLAIM_MAX_BYTES:
+            report["refused"].append({"name": name, "code": "claim_too_large"})
+            return
+        text = _text(archive, member)
+        slug = name.removesuffix(".light.md")
+        try:
+            if slug_of(slug) != slug:
+                raise InvalidParams(f"{name} is not the name of a claim")
+            self._take_claim(caller, opened, slug, text, report, dry_run=dry_run)
+        except HindbrainError as refused:
+            report["refused"].append({"name": slug, "code": refused.code, "reason": refused.message})
+
+    def _take_claim(
+        self, caller: Caller, opened: OpenBrain, slug: str, text: str, report: dict[str, Any], *, dry_run: bool
+    ) -> None:
+        claim = parse(text, fallback_label=slug)
+        live = opened.store.live([slug]).get(slug)
+        if live is not None and live.text == text:
+            report["unchanged"].append(slug)
+            return
+        self._gateway.check_text(text)
+        self._gateway.check_hygiene(opened, [text], site="import")
+        self._gateway.check_tombstones(opened, claim, slug=slug)
+        if not dry_run:
+            draft = Draft(
+                claim=claim,
+                act="claim.import",
+                actor=caller.agent,
+                channel=Channel.IMPORT,
+                slug=slug,
+                text=text,
+                session=caller.session,
+            )
+            self._gateway.put(opened, draft)
+        report["taken"].append(slug)
+
+    def _take_boot(self, caller: Caller, opened: OpenBrain, text: str, report: dict[str, Any], *, dry_run: bool) -> None:
+        try:
+            entries = json.loads(text)
+        except ValueError:
+            report["refused"].append({"name": "boot_memory.json", "code": "invalid_params", "reason": "not JSON"})
+            return
+        known = {one.key for one in opened.store.boot()}
+        for one in entries if isinstance(entries, list) else []:
+            key, value = str(one.get("key", "")), json.dumps(one.get("value"), ensure_ascii=False, sort_keys=True)
+            if not key or key in known:
+                continue
+            try:
+                self._gateway.check_hygiene(opened, [key, value], site="import")
+            except HindbrainError as refused:
+                report["refused"].append({"name": f"boot:{key}", "code": refused.code, "reason": refused.message})
+                continue
+            if not dry_run:
+                with opened.store.writing() as writer:
+                    writer.append(
+                        Act(
+                            act="boot.set",
+                            subject="boot",
+                            actor=caller.agent,
+                            channel=Channel.IMPORT,
+                            at=self._clock(),
+                            payload={},
+                        )
+                    )
+                    writer.put_boot(
+                        BootEntry(
+                            key=key,
+                            value=value,
+                            tags=json.dumps(one.get("tags") or []),
+                            source_refs=json.dumps(one.get("source_refs") or []),
+                            updated_at_ms=int(one.get("updated_at_ms") or self._clock()),
+                            updated_by_agent=str(one.get("updated_by_agent") or caller.agent),
+                        )
+                    )
+            report["taken"].append(f"boot:{key}")
+
+
+def _json(value: Any, indent: int | None = 2) -> str:
+    return json.dumps(value, indent=indent, ensure_ascii=False, sort_keys=True) + "\n"
+
+
+def _add(archive: tarfile.TarFile, name: str, text: str) -> None:
+    """Plain members with no owner and no time: the same brain gives the same bytes."""
+    data = text.encode("utf-8", "surrogateescape")
+    member = tarfile.TarInfo(name)
+    member.size, member.mode = len(data), 0o600
+    archive.addfile(member, io.BytesIO(data))
+
+
+def _text(archive: tarfile.TarFile, member: tarfile.TarInfo) -> str:
+    file = archive.extractfile(member)
+    return "" if file is None else file.read().decode("utf-8", "replace")

@@ -1,0 +1,95 @@
+"""The house: all services of one process, put together once."""
+
+import threading
+from collections.abc import Callable
+
+from hindbrain.services.boot import Boot
+from hindbrain.services.brains import Brains, OpenBrain, StoreOpener
+from hindbrain.services.claims import Claims
+from hindbrain.services.consolidation import Consolidation
+from hindbrain.services.contract import Contract
+from hindbrain.services.counters import Counters, Refusals
+from hindbrain.services.doctor import Doctor
+from hindbrain.services.erasure import Erasure
+from hindbrain.services.events import Events
+from hindbrain.services.exchange import Exchange
+from hindbrain.services.gateway import Gateway
+from hindbrain.services.grades import Grades
+from hindbrain.services.ledgers import Ledgers
+from hindbrain.services.north import North
+from hindbrain.services.projects import Projects
+from hindbrain.services.promotion import Promotion
+from hindbrain.services.recall import Recall
+from hindbrain.services.reconcile import Reconciler
+from hindbrain.services.routing import Router
+from hindbrain.services.rows import RowMaker
+from hindbrain.services.standing import Standing
+from hindbrain.settings import Settings
+from hindbrain.stores.home import Home
+
+__all__ = ["House"]
+
+
+class House:
+    """One of each. Operations reach everything from here."""
+
+    def __init__(
+        self,
+        home: Home,
+        settings: Settings,
+        *,
+        clock: Callable[[], int],
+        open_store: StoreOpener,
+        bound_root: str | None,
+    ) -> None:
+        self.home = home
+        self.settings = settings
+        self.clock = clock
+        self.events = Events()
+        self.brains = Brains(home, settings, open_store, self._on_open, bound_root)
+        self.router = Router(self.brains, clock)
+        self.counters = Counters(self.brains, clock)
+        self.refusals = Refusals(self.brains, self.router, home, clock)
+        self.contract = Contract(home, self.brains, self.router)
+        self.gateway = Gateway(clock, self.events)
+        self.reconciler = Reconciler(self.gateway, settings, clock)
+        self.maker = RowMaker(home, settings.number("stale_after_days"))
+        self.recall = Recall(self.brains, self.reconciler, self.maker, settings, clock)
+        self.north = North(self.router, self.recall, self.contract, self.counters)
+        self.claims = Claims(self.brains, self.router, self.gateway, self.reconciler, clock)
+        self.promotion = Promotion(self.brains, self.gateway, self.reconciler, self.maker, clock)
+        self.grades = Grades(self.brains, self.router, self.reconciler, self.events, clock)
+        self.consolidation = Consolidation(self.brains, self.gateway, self.reconciler, clock)
+        self.erasure = Erasure(self.brains, self.router, self.gateway, self.reconciler, self.events, clock)
+        self.boot = Boot(self.brains, self.router, self.gateway, self.events, clock)
+        self.projects = Projects(home, self.brains, self.router, self.reconciler, clock)
+        self.exchange = Exchange(self.brains, self.router, self.gateway, self.reconciler, clock)
+        self.ledgers = Ledgers(self.brains, self.router)
+        self.standing = Standing(self.brains, self.router, self.contract, self.counters, clock)
+        self.doctor = Doctor(home, self.brains, self.router, self.contract, self.counters, self.reconciler, clock)
+        self._ticking = threading.Lock()
+
+    def _on_open(self, opened: OpenBrain) -> None:
+        """A brain that wakes first finishes what a dead process left, then takes in what came while it slept."""
+        for place in opened.places:
+            place.sweep()
+        if opened.store.intents():
+            self.promotion.finish(opened)
+
+    def tick(self) -> None:
+        """What the owner does beside the calls: write counters, take in files that were edited in place."""
+        if not self._ticking.acquire(blocking=False):
+            return
+        try:
+            self.counters.flush()
+            for opened in self.brains.each_warm():
+                with self.brains.use(opened.brain) as held:
+                    for place in held.places:
+                        self.reconciler.scan(held, place)
+        finally:
+            self._ticking.release()
+
+    def close(self) -> None:
+        self.counters.flush()
+        self.recall.close()
+        self.brains.close()

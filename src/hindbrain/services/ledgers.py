@@ -1,0 +1,75 @@
+"""Ledgers: show and verify the record of a brain."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from hindbrain.domain.brain import MEDULLA, Brain
+from hindbrain.domain.caller import Caller
+from hindbrain.domain.ledger import Entry, breaks
+from hindbrain.services.brains import Brains
+from hindbrain.services.routing import Router
+from hindbrain.stores.port import BrainStore
+
+__all__ = ["Ledgers"]
+
+
+class Ledgers:
+    """The readers of the chain."""
+
+    def __init__(self, brains: Brains, router: Router) -> None:
+        self._brains = brains
+        self._router = router
+
+    def _brain(self, caller: Caller, tier: str | None) -> Brain:
+        return self._brains.home.medulla() if tier == MEDULLA else self._router.write_route(caller)
+
+    def verify(self, caller: Caller, *, tier: str | None) -> dict[str, Any]:
+        """Walk the whole chain and name every place where it does not hold."""
+        brain = self._brain(caller, tier)
+        with self._brains.use(brain) as opened:
+            head = opened.store.head()
+            entries = _walk(opened.store, head[0])
+            broken = breaks(entries, head=head)
+        return {
+            "ok": not broken,
+            "schema": "hindbrain-ledger-verify-v0",
+            "brain": brain.name,
+            "entries": head[0],
+            "head": head[1],
+            "intact": not broken,
+            "breaks": [{"seq": one.seq, "reason": one.reason} for one in broken],
+            "rendered": f"{head[0]} entries, " + ("the chain holds." if not broken else f"broken at {len(broken)} place(s)."),
+        }
+
+    def show(self, caller: Caller, *, after: int, limit: int, act: str | None, tier: str | None) -> dict[str, Any]:
+        """Entries in order, with the claim's present label where it still has one."""
+        brain = self._brain(caller, tier)
+        with self._brains.use(brain) as opened:
+            entries = opened.store.entries(after=after, limit=limit, act=act)
+            names = opened.store.names({e.subject.removeprefix("claim:") for e in entries if e.subject.startswith("claim:")})
+        rows = [
+            {
+                "seq": e.seq,
+                "at": e.at,
+                "actor": e.actor,
+                "channel": e.channel,
+                "act": e.act,
+                "subject": e.subject,
+                "slug": names.get(e.subject.removeprefix("claim:")),
+                "payload": json.loads(e.payload),
+                "hash": e.hash,
+            }
+            for e in entries
+        ]
+        return {"ok": True, "schema": "hindbrain-ledger-show-v0", "brain": brain.name, "entries": rows}
+
+
+def _walk(store: BrainStore, last: int) -> Iterator[Entry]:
+    after = 0
+    while after < last:
+        batch = store.entries(after=after, limit=5_000)
+        if not batch:
+            return
+        yield from (entry for entry in batch if entry.seq <= last)
+        after = batch[-1].seq

@@ -1,0 +1,380 @@
+"""Projects: how a directory gets its brain, and how it gives back what it got. No brain is born in silence."""
+
+import json
+import os
+import shutil
+import subprocess
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from hindbrain.domain.brain import Brain, BrainId
+from hindbrain.domain.caller import Caller
+from hindbrain.domain.errors import AlreadyCovered, InvalidParams, MedullaForbidsCode, PathRefused, UnknownBrain
+from hindbrain.domain.ledger import Act
+from hindbrain.services.brains import Brains, OpenBrain
+from hindbrain.services.reconcile import Reconciler
+from hindbrain.services.routing import Router
+from hindbrain.stores.atomic import write_text
+from hindbrain.stores.files import ClaimDirectory
+from hindbrain.stores.home import IGNORED_IN_REPO, REPO_DIR, Home
+from hindbrain.stores.port import Edge, Node
+from hindbrain.stores.repository import canonical_root, repository_of
+
+__all__ = ["Projects"]
+
+BOOTSTRAP = "m1nd-project-brain-bootstrap-v0"
+WARNING = "memory and letters in .hindbrain/ will be committed with this repository; use --private to keep them out of git"
+_SKIPPED = {
+    ".git",
+    ".hindbrain",
+    ".m1nd",
+    "node_modules",
+    "__pycache__",
+    ".venv",
+    "venv",
+    ".tox",
+    ".mypy_cache",
+    "target",
+    "dist",
+}
+
+
+class Projects:
+    """Bootstrap, init, uninit, and the inventory of a project's files."""
+
+    def __init__(self, home: Home, brains: Brains, router: Router, reconciler: Reconciler, clock: Callable[[], int]) -> None:
+        self._home = home
+        self._brains = brains
+        self._router = router
+        self._reconciler = reconciler
+        self._clock = clock
+
+    # -- bootstrap ---------------------------------------------------------------------------------------------------
+
+    def ingest(
+        self,
+        caller: Caller,
+        *,
+        path: str,
+        project_root: str | None,
+        adapter: str,
+        mode: str,
+        tier: str | None,
+        progress: Callable[[int, int, str], None],
+    ) -> dict[str, Any]:
+        """Take a repository's files, or a brain's own claim files, into a brain; with project_root it creates the brain."""
+        target = self._existing_directory(path)
+        medulla_store = str(self._home.medulla_dir / "agent-memory")
+        if tier == "medulla" or (project_root is None and canonical_root(target) == canonical_root(medulla_store)):
+            return self._ingest_medulla(target, adapter)
+        if project_root is None:
+            brain, reused = self._router.write_route(caller), True
+        else:
+            brain, reused = self._bootstrap(caller, self._existing_directory(project_root))
+        with self._brains.use(brain) as opened:
+            if adapter == "light":
+                loaded = sum(self._reconciler.scan(opened, place) for place in opened.places)
+                return {"ok": True, "schema": "hindbrain-ingest-v0", "adapter": "light", "files_loaded": loaded}
+            ingest = self._inventory(caller, opened, target, mode, progress)
+        return {
+            "ok": True,
+            "schema": BOOTSTRAP,
+            "project_root": brain.root,
+            "store_dir": str(self._home.brain_dir(brain)),
+            "reused_existing_brain": reused,
+            "ingest": ingest,
+            "routing": {"bound_project_root": brain.root, "session": caller.session},
+        }
+
+    @staticmethod
+    def _existing_directory(path: str) -> str:
+        if "\x00" in path or not os.path.isabs(os.path.expanduser(path)):
+            raise PathRefused(f"{path[:120]!r} is not an absolute path", fix="give the absolute directory")
+        real = canonical_root(path)
+        if not os.path.isdir(real):
+            raise InvalidParams(f"{path[:120]!r} is not a directory", fix="give a directory that exists")
+        return real
+
+    def _ingest_medulla(self, target: str, adapter: str) -> dict[str, Any]:
+        own = canonical_root(str(self._home.medulla_dir / "agent-memory"))
+        if adapter != "light" or target != own:
+            raise MedullaForbidsCode(
+                "the medulla belongs to no project and holds no code; a repository goes into its own project brain",
+                fix={"tool": "ingest", "arguments": {"path": target, "project_root": target}},
+            )
+        with self._brains.use(self._home.medulla()) as opened:
+            loaded = sum(self._reconciler.scan(opened, place) for place in opened.places)
+        return {"ok": True, "schema": "hindbrain-ingest-v0", "adapter": "light", "files_loaded": loaded}
+
+    def _bootstrap(self, caller: Caller, root: str) -> tuple[Brain, bool]:
+        repository = repository_of(root)
+        if repository.git and repository.worktree == root:
+            root = repository.root
+        self._refuse_home_directory(root)
+        existing = self._home.project(root)
+        if existing is not None:
+            self._router.bind(caller, existing)
+            return existing, True
+        covering = self._brains.covering(root)
+        if covering is not None and covering.root == self._brains.bound_root:
+            raise AlreadyCovered(
+                f"{root} is covered by the brain of {covering.root}: you are home already",
+                fix="go on; memory of this directory lives in that brain",
+            )
+        brain = self._home.register(root, brain_id=self._carried_id(root), now=self._clock())
+        with self._brains.use(brain) as opened:
+            self._note(caller, opened, "brain.create", {})
+        self._router.bind(caller, brain)
+        return brain, False
+
+    @staticmethod
+    def _refuse_home_directory(root: str) -> None:
+        user = canonical_root(os.path.expanduser("~"))
+        if root in (user, "/"):
+            raise PathRefused(f"{root} is not a project", fix="run it in the directory of a repository")
+
+    def _note(self, caller: Caller, opened: OpenBrain, act: str, payload: dict[str, Any]) -> None:
+        with opened.store.writing() as writer:
+            writer.append(
+                Act(act=act, subject="brain", actor=caller.agent, channel=caller.channel, at=self._clock(), payload=payload)
+            )
+
+    # -- inventory ---------------------------------------------------------------------------------------------------
+
+    def _inventory(
+        self, caller: Caller, opened: OpenBrain, target: str, mode: str, progress: Callable[[int, int, str], None]
+    ) -> dict[str, Any]:
+        """One node per file and directory: enough to know what exists and to ground evidence."""
+        brain = opened.brain
+        root = brain.root or ""
+        if not brain.covers(target):
+            brain = replace(brain, ingest_roots=(*brain.ingest_roots, target))
+            self._home.add_ingest_root(target, root)
+        paths = list(_files(target))
+        prefix = (
+            "" if target == root else (os.path.relpath(target, root) + "/" if target.startswith(root + "/") else target + "/")
+        )
+        progress(0, len(paths), "reading the file list")
+        nodes, edges = _tree([prefix + path for path in paths], os.path.basename(root) or root)
+        loaded = sum(self._reconciler.scan(opened, place) for place in opened.places) if mode == "replace" else 0
+        owner = "inventory" if target == root else f"inventory:{target}"
+        with opened.store.writing() as writer:
+            writer.append(
+                Act(
+                    act="graph.ingest",
+                    subject="graph",
+                    actor=caller.agent,
+                    channel=caller.channel,
+                    at=self._clock(),
+                    payload={"files": len(paths)},
+                )
+            )
+            writer.put_graph(owner, nodes, edges)
+        counts = opened.store.counts()
+        brain = replace(brain, last_ingest_ms=self._clock())
+        opened.brain = brain
+        self._home.save(brain, nodes=counts.nodes, edges=counts.edges)
+        progress(len(paths), len(paths), "done")
+        answer: dict[str, Any] = {
+            "path": target,
+            "files": len(paths),
+            "node_count": counts.nodes,
+            "edge_count": counts.edges,
+            "mode": mode,
+        }
+        if mode == "replace":
+            answer["agent_memory_restored"] = {"loaded_count": counts.active_claims, "reconciled": loaded}
+        return answer
+
+    # -- init and uninit ---------------------------------------------------------------------------------------------
+
+    @staticmethod
+    def _carried_id(root: str) -> BrainId | None:
+        """The stable id that travels with the repository, if it carries one."""
+        try:
+            found = json.loads((Path(root) / REPO_DIR / "brain.json").read_text(encoding="utf-8"))
+            return BrainId(str(uuid.UUID(found["id"])))
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    def init(self, caller: Caller, *, path: str, private: bool, progress: Callable[[int, int, str], None]) -> dict[str, Any]:
+        """Give a repository its brain, with memory that travels with git. Also adopts the memory a clone brought along."""
+        start = self._existing_directory(path)
+        root = repository_of(start).root
+        self._refuse_home_directory(root)
+        moved_from = self._moved(caller, root)
+        brain, reused = self._bootstrap(caller, root)
+        carried = Path(root) / REPO_DIR
+        written = self._write_repo_files(carried, brain, private)
+        with self._brains.use(brain) as opened:
+            moved = self._move_claims(opened, carried / "agent-memory")
+            self._note(caller, opened, "brain.init", {"private": private})
+            for place in opened.places:
+                self._reconciler.scan(opened, place)
+            ingest = self._inventory(caller, opened, root, "merge", progress)
+        return {
+            "ok": True,
+            "schema": "hindbrain-init-v0",
+            "project_root": root,
+            "store_dir": str(carried / "agent-memory"),
+            "reused_existing_brain": reused or moved_from is not None,
+            "moved_from": moved_from,
+            "claims_moved": moved,
+            "written": written,
+            "private": private,
+            "warning": None if private else WARNING,
+            "ingest": ingest,
+            "rendered": f"{os.path.basename(root)} has a brain." + ("" if private else f"\n{WARNING}"),
+        }
+
+    @staticmethod
+    def _write_repo_files(carried: Path, brain: Brain, private: bool) -> list[str]:
+        ignored = [*IGNORED_IN_REPO, *(["agent-memory/", "inbox.jsonl"] if private else [])]
+        (carried / "agent-memory").mkdir(mode=0o755, parents=True, exist_ok=True)
+        files = {
+            "brain.json": json.dumps({"schema": "hindbrain-brain-v0", "id": brain.id}, indent=2) + "\n",
+            ".gitignore": "\n".join(ignored) + "\n",
+        }
+        written = []
+        for name, text in files.items():
+            target = carried / name
+            if not target.exists() or (name == ".gitignore" and target.read_text(encoding="utf-8") != text):
+                write_text(target, text, mode=0o644)
+                written.append(f"{REPO_DIR}/{name}")
+        return written
+
+    def _move_claims(self, opened: OpenBrain, target: Path) -> int:
+        """Claims that lay beside the owner go into the repository, history too; each is whole in one place or the other."""
+        source, moved = ClaimDirectory(opened.directory / "agent-memory"), 0
+        carried = ClaimDirectory(target)
+        for facts in list(source.scan()):
+            with source.lock(facts.slug, wait_s=30):
+                if not carried.file(facts.slug).exists():
+                    os.makedirs(carried.history_path, mode=0o700, exist_ok=True)
+                    for _, path in source.history(facts.slug):
+                        shutil.move(str(path), str(carried.history_path / path.name))
+                    shutil.move(str(source.file(facts.slug)), str(carried.file(facts.slug)))
+                    seen = opened.state.get(str(source.path), facts.slug)
+                    now = carried.facts(facts.slug)
+                    if seen is not None and now is not None:
+                        opened.state.put(str(carried.path), now, seen.digest)
+                    opened.state.drop(str(source.path), facts.slug)
+                    moved += 1
+        return moved
+
+    def _moved(self, caller: Caller, root: str) -> str | None:
+        """A repository that was moved keeps its brain: its carried id names one whose old root is gone."""
+        carried = self._carried_id(root)
+        if carried is None or self._home.project(root) is not None:
+            return None
+        for brain in self._brains.all():
+            if brain.id == carried and brain.root and not os.path.isdir(brain.root):
+                self.rebind(caller, old=brain.root, new=root)
+                return brain.root
+        return None
+
+    def rebind(self, caller: Caller, *, old: str, new: str) -> dict[str, Any]:
+        """Give the brain of a directory that is gone to the one it was moved to."""
+        brain = self._home.project(old.rstrip("/"))
+        if brain is None:
+            raise UnknownBrain(f"no brain is registered for {old[:200]}", fix="`instances` lists the registered roots")
+        if os.path.isdir(old):
+            raise InvalidParams(f"{old} is still there: its brain stays with it", fix="remove or rename the old directory first")
+        target = self._existing_directory(new)
+        if self._home.project(target) is not None:
+            raise AlreadyCovered(f"{target} has a brain of its own", fix="export one and import it into the other")
+        self._brains.drop(brain)
+        source = self._home.brain_dir(brain)
+        fresh = replace(brain, root=target)
+        os.rename(source, self._home.brain_dir(fresh))
+        nodes, edges = self._home.manifest_counts(fresh)
+        self._home.save(fresh, nodes=nodes, edges=edges)
+        with self._brains.use(fresh) as opened:
+            self._note(caller, opened, "brain.move", {"from": old, "to": target})
+        return {"ok": True, "schema": "hindbrain-rebind-v0", "moved_from": old, "project_root": target}
+
+    def uninit(self, caller: Caller, *, path: str) -> dict[str, Any]:
+        """Take away exactly what init added to the repository; the claims move back beside the owner."""
+        root = repository_of(self._existing_directory(path)).root
+        brain = self._home.project(root)
+        carried = Path(root) / REPO_DIR
+        if brain is None or not (carried / "brain.json").exists():
+            raise UnknownBrain(f"{root} was not initialised here", fix="hindbrain status shows the brains of this home")
+        with self._brains.use(brain) as opened:
+            place, own = ClaimDirectory(carried / "agent-memory"), ClaimDirectory(opened.directory / "agent-memory")
+            os.makedirs(own.history_path, mode=0o700, exist_ok=True)
+            moved = 0
+            for facts in list(place.scan()):
+                with place.lock(facts.slug, wait_s=30):
+                    self._reconciler.settle(opened, facts.slug)
+                    for _, archived in place.history(facts.slug):
+                        shutil.move(str(archived), str(own.history_path / archived.name))
+                    shutil.move(str(place.file(facts.slug)), str(own.file(facts.slug)))
+                    os.chmod(own.file(facts.slug), 0o600)
+                    seen, now = opened.state.get(str(place.path), facts.slug), own.facts(facts.slug)
+                    if seen is not None and now is not None:
+                        opened.state.put(str(own.path), now, seen.digest)
+                    opened.state.drop(str(place.path), facts.slug)
+                    moved += 1
+            if place.history_path.is_dir():
+                for left in place.history_path.iterdir():
+                    shutil.move(str(left), str(own.history_path / left.name))
+            self._note(caller, opened, "brain.uninit", {"claims": moved})
+        removed = self._remove_added(carried)
+        return {"ok": True, "schema": "hindbrain-uninit-v0", "project_root": root, "claims_moved": moved, "removed": removed}
+
+    @staticmethod
+    def _remove_added(carried: Path) -> list[str]:
+        """Only what init wrote; a file of the user's own in there stays, and so does its directory."""
+        removed = []
+        for name in ("agent-memory/.history", "agent-memory/.locks"):
+            shutil.rmtree(carried / name, ignore_errors=True)
+        for name in ("brain.json", ".gitignore"):
+            if (carried / name).exists():
+                (carried / name).unlink()
+                removed.append(f"{REPO_DIR}/{name}")
+        for directory in (carried / "agent-memory", carried):
+            if directory.is_dir() and not any(directory.iterdir()):
+                directory.rmdir()
+                removed.append(str(directory.relative_to(carried.parent)))
+        return removed
+
+
+def _tree(paths: list[str], name: str) -> tuple[list[Node], list[Edge]]:
+    """Files in their directories, up to the root."""
+    nodes = {"directory::.": Node(id="directory::.", kind="directory", label=name, path=".")}
+    edges = []
+    for path in paths:
+        child = f"file::{path}"
+        nodes[child] = Node(id=child, kind="file", label=os.path.basename(path), path=path)
+        parent = os.path.dirname(path)
+        while True:
+            above = f"directory::{parent or '.'}"
+            edges.append(Edge(source=above, relation="contains", target=child))
+            if above in nodes:
+                break
+            nodes[above] = Node(id=above, kind="directory", label=os.path.basename(parent), path=parent)
+            child, parent = above, os.path.dirname(parent)
+    return list(nodes.values()), edges
+
+
+def _files(root: str) -> Iterator[str]:
+    """The files of a project as git sees them, else all but the usual by-products."""
+    if os.path.exists(os.path.join(root, ".git")):
+        listed = subprocess.run(
+            ["git", "-C", root, "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+            capture_output=True,
+            check=False,
+            timeout=120,
+        )
+        if listed.returncode == 0:
+            tracked = (name.decode("utf-8", "replace") for name in listed.stdout.split(b"\x00") if name)
+            yield from (name for name in tracked if not name.startswith(f"{REPO_DIR}/"))
+            return
+    for directory, inner, names in os.walk(root):
+        inner[:] = sorted(d for d in inner if d not in _SKIPPED)
+        for name in sorted(names):
+            yield os.path.relpath(os.path.join(directory, name), root).encode("utf-8", "replace").decode()
