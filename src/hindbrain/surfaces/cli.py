@@ -122,17 +122,30 @@ def carry_out(op: Command, read: dict[str, Any], given: dict[str, Any]) -> int:
     return output.present(str(op["name"]), _answered(op, read, given), given)
 
 
+def _about(given: dict[str, Any]) -> dict[str, Any]:
+    return {"home": home_of(given), "root": given.get("root"), "agent": given.get("agent")}
+
+
+def _asks_for_a_person(answer: dict[str, Any]) -> bool:
+    """Whether the house wants a person for this, and one may be sitting here."""
+    error = answer.get("error")
+    code = error.get("code") if isinstance(error, dict) else answer.get("refused")
+    return code == "human_needed" and os.isatty(0) and os.isatty(2)
+
+
 def _answered(op: Command, read: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
     from hindbrain.surfaces import calling
 
     try:
-        if op["human"]:
-            from hindbrain.surfaces import human
+        if not op["human"]:
+            found = calling.answer(op, read, **_about(given))
+            if not _asks_for_a_person(found):
+                return found
+        # A human act, or an ordinary one with an argument that only a person may give.
+        from hindbrain.surfaces import human
 
-            human.confirm(op, read)
-        return calling.answer(
-            op, read, home=home_of(given), root=given.get("root"), agent=given.get("agent"), human=bool(op["human"])
-        )
+        human.confirm(op, read)
+        return calling.answer(op, read, **_about(given), human=True)
     except OwnerGone as gone:
         from hindbrain.surfaces.remote import unreachable
 

@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Iterable, Mapping
+from shlex import quote
 from textwrap import wrap
 from typing import Any
 
@@ -27,15 +28,16 @@ _EXAMPLES = (
     """hindbrain call seek '{"query": "retry", "tier": "all-brains"}'""",
 )
 _SAMPLE = {
-    "string": "text",
+    "string": "some text",
     "integer": 1,
     "number": 0.5,
     "boolean": True,
-    "list": ["text"],
+    "list": ["some text"],
     "documents": [{}],
     "object": {},
-    "any": "text",
+    "any": "some text",
 }
+_FIRST = ("init", "status", "north", "memorize", "seek", "doctor")  # what a newcomer needs, in the order of need
 # Told by the flags for every command.
 _UNLISTED = ("agent_id", "caller_root")
 
@@ -50,15 +52,17 @@ def _spoken(name: str) -> str:
 
 def program(known: Manifest, local: Mapping[str, Command]) -> str:
     """The help of the whole program: everyday commands first, then families, then processes."""
-    everyday = [op for op in known.offered.values() if op["everyday"]]
-    others = [op for op in known.offered.values() if not op["everyday"]]
+    every = {**known.offered, **{name: op for name, op in local.items() if name in _FIRST}}
+    first = [every[name] for name in _FIRST if name in every]
+    everyday = first + [op for name, op in every.items() if op["everyday"] and name not in _FIRST]
+    others = [op for name, op in every.items() if not op["everyday"] and name not in _FIRST]
     lines = [f"Hindbrain {__version__}: shared memory and mission control for coding agents.", ""]
     lines += ["Usage: hindbrain COMMAND [ARGUMENTS] [--FLAG VALUE]...", ""]
     groups: dict[str, list[Command]] = {"Everyday": everyday, "More": [op for op in others if "." not in op["name"]]}
     for op in others:
         if "." in op["name"]:
             groups.setdefault(op["name"].split(".")[0].capitalize(), []).append(op)
-    groups["Processes and this program"] = list(local.values())
+    groups["Processes and this program"] = [op for name, op in local.items() if name not in _FIRST]
     for title, group in groups.items():
         if group:
             lines += [f"{title}:", *_listed({_spoken(op["name"]): op["summary"] for op in group}), ""]
@@ -94,7 +98,9 @@ def command(op: Command) -> str:
         *_listed({key: told for key, told in _EVERY.items() if key.split()[0][2:] not in flags}),
     ]
     if "cli" in op["surfaces"] and "raises" in op:
-        lines += ["", "Example:", f"  hindbrain call {op['name']} '{json_line(_sample(properties, required))}'"]
+        sample = _sample(properties, required)
+        spoken = " ".join(["hindbrain", _spoken(op["name"]), *_typed(op, sample)])
+        lines += ["", "Examples:", f"  {spoken}", f"  hindbrain call {op['name']} '{json_line(sample)}'"]
         if op["human"]:
             lines += ["", "A human act: it asks for confirmation in a terminal."]
         if op["raises"]:
@@ -135,8 +141,18 @@ def _sample(properties: Mapping[str, Any], required: Iterable[str]) -> dict[str,
     found: dict[str, Any] = {}
     for name in required:
         kind, schema = kind_of(properties[name])
-        found[name] = schema["enum"][0] if kind == "enum" else _SAMPLE.get(kind, "text")
+        found[name] = schema["enum"][0] if kind == "enum" else _SAMPLE.get(kind, "some text")
     return found
+
+
+def _typed(op: Command, sample: Mapping[str, Any]) -> list[str]:
+    """The same sample as a person would type it."""
+    words: list[str] = []
+    for name, value in sample.items():
+        told = value[0] if isinstance(value, list) else value
+        text = quote(told if isinstance(told, str) else json_line(told))
+        words += [text] if name in op["positional"] else [f"--{name.replace('_', '-')}", text]
+    return words
 
 
 def nearest(word: str, known: Manifest) -> list[str]:
