@@ -162,7 +162,8 @@ def _named(headers: Mapping[str, str]) -> dict[str, str]:
 def spawn(home: Path, *, environ: Mapping[str, str] | None = None, **options: Any) -> "subprocess.Popen[bytes]":
     """Start an owner process without waiting for anything. What it says on standard error lies beside the home."""
     home.parent.mkdir(parents=True, exist_ok=True)
-    told = {"port": 0, "foreground": True, **options, "home": str(home)}
+    # Housekeeping would write counters in the middle of a test that shows that nothing is written.
+    told = {"port": 0, "foreground": True, "housekeeping_s": 3600, **options, "home": str(home)}
     kept = {name: value for name, value in os.environ.items() if not name.startswith("HINDBRAIN_")}
     with _errors_file(home).open("ab") as errors:
         return subprocess.Popen(

@@ -1,4 +1,4 @@
-"""The owner process of a test: the real one, with two operations more that no product needs."""
+"""The owner process of a test: the real one, with a few operations more that no product needs."""
 
 import json
 import sys
@@ -27,7 +27,24 @@ def defect(call: Call, text: str) -> dict[str, Any]:
     raise ZeroDivisionError(text)
 
 
+_TOUCHED: list[str] = []
+
+
+def _note(event: str, details: tuple[object, ...]) -> None:
+    if event in ("open", "os.listdir", "os.scandir", "os.mkdir", "os.rename", "apsw.open") and isinstance(
+        details[0], str | bytes
+    ):
+        _TOUCHED.append(details[0] if isinstance(details[0], str) else details[0].decode(errors="replace"))
+
+
+@operation("test.touched", effect=Effect.READ)
+def touched(call: Call, under: str) -> dict[str, Any]:
+    """Which paths under a directory this process ever opened, listed or made, as the interpreter's audit says."""
+    return {"paths": sorted({path for path in _TOUCHED if path.startswith(under)})}
+
+
 def main() -> int:
+    sys.addaudithook(_note)
     arguments = json.loads(sys.argv[1])
     home = Path(arguments.pop("home"))
     for name in ("tls_cert", "tls_key"):

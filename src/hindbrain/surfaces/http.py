@@ -24,6 +24,7 @@ from hindbrain.domain.errors import (
 )
 from hindbrain.services.events import Event
 from hindbrain.surfaces.http_request import (
+    Asker,
     Selected,
     UnknownSelection,
     asker_of,
@@ -37,7 +38,7 @@ from hindbrain.surfaces.security import json_response, refusal_response
 from hindbrain.surfaces.sse import answer_stream, change_stream, event_response
 from hindbrain.surfaces.wire import checked_root
 
-__all__ = ["Facts", "LateMount", "build"]
+__all__ = ["Facts", "Hooks", "LateMount", "build"]
 
 _GREETING = """Hindbrain: shared memory and mission control for coding agents.
 The operations are under /api; every call needs the token of this home.
@@ -57,6 +58,15 @@ class Facts:
     bridge_port: int
     on_demand: bool
     bound_root: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hooks:
+    """What a route may ask of the owner around it."""
+
+    stop: Callable[[], None]
+    stopping: asyncio.Event
+    end_session: Callable[[str], None]
 
 
 class LateMount:
@@ -80,11 +90,9 @@ class LateMount:
         await refusal_response(NotReady(reason, fix="call again in a second"))(scope, receive, send)
 
 
-def build(
-    served: Served, runner: Runner, facts: Facts, *, mcp: LateMount, stopping: asyncio.Event, stop: Callable[[], None]
-) -> Starlette:
+def build(served: Served, runner: Runner, facts: Facts, *, mcp: LateMount, hooks: Hooks) -> Starlette:
     """The routes of the owner. The guard of `security` goes around the result."""
-    api = _Api(served, runner, facts, mcp=mcp, stopping=stopping, stop=stop)
+    api = _Api(served, runner, facts, mcp=mcp, hooks=hooks)
     reads = {
         "/": api.greeting,
         "/api/health": api.health,
@@ -120,15 +128,12 @@ def build(
 class _Api:
     """The handlers: parse, run, answer."""
 
-    def __init__(
-        self, served: Served, runner: Runner, facts: Facts, *, mcp: LateMount, stopping: asyncio.Event, stop: Callable[[], None]
-    ) -> None:
+    def __init__(self, served: Served, runner: Runner, facts: Facts, *, mcp: LateMount, hooks: Hooks) -> None:
         self._served = served
         self._runner = runner
         self._facts = facts
         self._mcp = mcp
-        self._stopping = stopping
-        self._end_owner = stop
+        self._hooks = hooks
         self._operations: list[dict[str, Any]] = served.manifest()["operations"]
         self._by_name: dict[str, dict[str, Any]] = {op["name"]: op for op in self._operations}
 
@@ -139,9 +144,10 @@ class _Api:
         return json_response({"ok": True, "status": "ok", **self._owner()})
 
     async def status(self, request: Request) -> Response:
-        asker, selected = asker_of(request), await self._selected(request)
-        health = await self._runner.answer("health", {}, lambda: asker.caller(selected))
-        return json_response({"ok": health.get("ok"), "owner": self._owner(), "health": health} | _echo(selected))
+        op, reader = self._offered("health"), asker_of(request).selecting(await self._selected(request))
+        health = await self._answer(op, with_selection(op, {}, reader.selected), reader, None)
+        served = {"served_brain": health.pop("served_brain")} if "served_brain" in health else {}
+        return json_response({"ok": health.get("ok"), "owner": self._owner(), "health": health} | served)
 
     async def operations(self, request: Request) -> Response:
         listed = {"operations": self._operations, "rest_brain_selector": True, "version": self._facts.version}
@@ -160,7 +166,7 @@ class _Api:
     async def graph_stats(self, request: Request) -> Response:
         selected = await self._selected(request) or await self._registered(self._facts.bound_root or "")
         nodes, edges = await anyio.to_thread.run_sync(self._counts, selected)
-        return json_response({"ok": True, "node_count": nodes, "edge_count": edges} | _echo(selected))
+        return json_response({"ok": True, "node_count": nodes, "edge_count": edges} | selected.echo())
 
     async def openapi(self, request: Request) -> Response:
         url = f"http://{self._facts.host}:{self._facts.port}"
@@ -178,7 +184,7 @@ class _Api:
             instance=self._facts.instance,
             wanted=wanted,
             last_event_id=request.headers.get("last-event-id"),
-            stopping=self._stopping,
+            stopping=self._hooks.stopping,
         )
         return event_response(stream, headers={"Hindbrain-Session": asker.session})
 
@@ -188,13 +194,11 @@ class _Api:
         arguments = await json_body(request)
         if isinstance(root := arguments.get("caller_root"), str):
             checked_root(root)
-        selected = await self._selected(request)
-        if selected is not None:
-            arguments = with_selection(op, arguments, selected)
+        reader = asker.selecting(await self._selected(request))
+        arguments = with_selection(op, arguments, reader.selected)
 
         async def call(progress: Progress | None) -> dict[str, Any]:
-            answer = await self._runner.answer(op["name"], arguments, lambda: asker.caller(selected), progress=progress)
-            return answer | _echo(selected)
+            return await self._answer(op, arguments, reader, progress)
 
         headers = {"Hindbrain-Session": asker.session}
         if op["progress"] and "text/event-stream" in request.headers.get("accept", ""):
@@ -202,8 +206,18 @@ class _Api:
         return json_response(await call(None), headers=headers)
 
     async def stop(self, request: Request) -> Response:
-        self._end_owner()
+        self._hooks.stop()
         return json_response({"ok": True, "stopping": True, "pid": self._facts.pid, "instance": self._facts.instance})
+
+    async def _answer(
+        self, op: dict[str, Any], arguments: dict[str, Any], asker: Asker, progress: Progress | None
+    ) -> dict[str, Any]:
+        """One call, of the selected brain if there is one; the answer then says which."""
+        answer = await self._runner.answer(op["name"], arguments, asker.caller, progress=progress)
+        if asker.selected is None:
+            return answer
+        self._hooks.end_session(asker.session)
+        return answer | asker.selected.echo()
 
     def _owner(self) -> dict[str, Any]:
         return {**asdict(self._facts), "mcp": self._mcp.state}
@@ -227,10 +241,6 @@ class _Api:
         home = self._served.home
         brain = home.medulla() if selected.root is None else home.project(selected.root)
         return home.manifest_counts(brain) if brain is not None else (0, 0)
-
-
-def _echo(selected: Selected | None) -> dict[str, Any]:
-    return {} if selected is None else selected.echo()
 
 
 async def _refused(request: Request, error: Exception) -> Response:

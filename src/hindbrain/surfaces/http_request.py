@@ -2,7 +2,7 @@
 
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import anyio
@@ -39,18 +39,19 @@ class Selected:
 
 
 class UnknownSelection(Exception):
-    """The selector names no registered brain; says which names there are."""
+    """The selector names no registered brain, or nothing and none is bound; says which names there are."""
 
-    def __init__(self, known: list[str]) -> None:
-        super().__init__("unknown brain")
+    def __init__(self, message: str, known: list[str]) -> None:
+        super().__init__(message)
+        self.message = message
         self.known = known
 
     def answer(self) -> dict[str, Any]:
         return {
             "ok": False,
             "error": "unknown_brain",
-            "message": "no brain is registered under that name",
-            "fix": "use one of `known` in ?brain=, or none for the bound brain",
+            "message": self.message,
+            "fix": "name one of `known` in ?brain=",
             "known": self.known,
         }
 
@@ -62,7 +63,7 @@ def selected_in(home: Home, name: str) -> Selected:
     known = [brain.root for brain in home.projects() if brain.root is not None]
     if name in known:
         return Selected(root=name)
-    raise UnknownSelection([*known, MEDULLA])
+    raise UnknownSelection("no brain is registered under that name" if name else "no brain is bound", [*known, MEDULLA])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,22 +74,23 @@ class Asker:
     root: str | None
     session: SessionId
     channel: Channel
+    selected: Selected | None = None
 
-    def caller(self, selected: Selected | None = None) -> Caller:
+    def selecting(self, selected: Selected | None) -> "Asker":
+        """The same asker, reading a brain by name. In a session of its own: a look must not move the sticky choice."""
+        if selected is None:
+            return self
+        return replace(self, selected=selected, session=SessionId(secrets.token_hex(8)))
+
+    def caller(self) -> Caller:
         """The caller of the core. Resolving the directory waits for the disk: this belongs into a worker thread."""
-        if selected is not None:
-            # A session of its own: reading another brain by name must not move the caller's sticky choice.
-            session = SessionId(secrets.token_hex(8))
-            return Caller(
-                agent=self.agent, root=selected.root, root_source=RootSource.CALL, session=session, channel=self.channel
-            )
-        return Caller(
-            agent=self.agent,
-            root=canonical_root(self.root) if self.root is not None else None,
-            root_source=RootSource.HEADER if self.root is not None else RootSource.UNKNOWN,
-            session=self.session,
-            channel=self.channel,
-        )
+        if self.selected is not None:
+            root, source = self.selected.root, RootSource.CALL
+        elif self.root is not None:
+            root, source = canonical_root(self.root), RootSource.HEADER
+        else:
+            root, source = None, RootSource.UNKNOWN
+        return Caller(agent=self.agent, root=root, root_source=source, session=self.session, channel=self.channel)
 
 
 def asker_of(request: Request) -> Asker:
@@ -104,8 +106,10 @@ def asker_of(request: Request) -> Asker:
     )
 
 
-def with_selection(op: Mapping[str, Any], arguments: dict[str, Any], selected: Selected) -> dict[str, Any]:
-    """The arguments of a read of the selected brain."""
+def with_selection(op: Mapping[str, Any], arguments: dict[str, Any], selected: Selected | None) -> dict[str, Any]:
+    """The arguments of a call, of a read of the selected brain if there is one."""
+    if selected is None:
+        return arguments
     if op["effect"] != "read":
         raise InvalidParams(
             f"?brain= selects what is read; {op['name']} writes", fix="say where the call comes from with Hindbrain-Caller-Root"

@@ -2,8 +2,6 @@
 
 import asyncio
 import contextlib
-import importlib
-import json
 import logging
 import os
 import secrets
@@ -20,12 +18,12 @@ import anyio.to_thread
 from hindbrain import __version__
 from hindbrain.domain.caller import Channel
 from hindbrain.settings import Settings
-from hindbrain.stores.atomic import write_text
 from hindbrain.stores.home import Home
 from hindbrain.stores.repository import canonical_root
-from hindbrain.surfaces.http import Facts, LateMount, build
+from hindbrain.surfaces.http import Facts, Hooks, LateMount, build
 from hindbrain.surfaces.listening import LOOPBACK, Bind, Server, allowed_hosts, listen_loopback, listen_remote
 from hindbrain.surfaces.owner_log import start_log
+from hindbrain.surfaces.owner_mcp import LINE_LIMIT, McpPart
 from hindbrain.surfaces.presence import Presence
 from hindbrain.surfaces.runner import Activity, Runner, Watched, defect_lines
 from hindbrain.surfaces.security import Guard
@@ -36,7 +34,7 @@ LOG = logging.getLogger("hindbrain.owner")
 
 DRAIN_S = 10  # how long running calls may take to end once the owner stops; what is left then ends as in a power cut
 _WATCH_S = 1.0  # how often an owner looks whether it is still needed
-_BRIDGE_LIMIT = 16 * 1024 * 1024  # one line of a bridge
+HOUSEKEEPING_S = 10.0  # how old a counter on disk, or an edited file that nobody asked for, may get
 
 
 def serve(
@@ -49,6 +47,7 @@ def serve(
     bind: str = LOOPBACK,
     tls_cert: Path | None = None,
     tls_key: Path | None = None,
+    housekeeping_s: float = HOUSEKEEPING_S,
 ) -> int:
     """Own a home until somebody stops it. Raises OwnerRunning if it has an owner, BindRefused for an unsafe address."""
     place = Home(home)
@@ -58,7 +57,16 @@ def serve(
     presence = Presence(place)
     try:
         start_log(place.log_file, to_terminal=foreground)
-        owner = Owner(place, settings, presence, port=port, root=root, on_demand=on_demand, bind=where)
+        owner = Owner(
+            place,
+            settings,
+            presence,
+            port=port,
+            root=root,
+            on_demand=on_demand,
+            bind=where,
+            housekeeping_s=housekeeping_s,
+        )
         owner.run(announce=_say if foreground else None)
     finally:
         presence.leave()
@@ -86,6 +94,7 @@ class Owner:
         root: str | None,
         on_demand: bool,
         bind: Bind,
+        housekeeping_s: float,
     ) -> None:
         from hindbrain.app import App
 
@@ -93,6 +102,7 @@ class Owner:
         self._presence = presence
         self._bind = bind
         self._on_demand = on_demand
+        self._housekeeping_s = housekeeping_s
         self._idle_exit_s = settings.number("idle_exit_s")
         self._bound_root = canonical_root(root) if root else None
         wanted = settings.number("port") if port is None else port
@@ -100,8 +110,6 @@ class Owner:
         self._socket = listen_loopback(0 if bind.remote else wanted)
         self._app = App(home, settings, bound_root=self._bound_root)
         self._activity = Activity()
-        self._watched = Watched(self._app, self._activity)
-        self._mcp = LateMount()
         self.unfinished = 0
         self.failed = False
 
@@ -117,14 +125,13 @@ class Owner:
 
     async def _serve(self, announce: Callable[[str], None] | None) -> None:
         self._stopping = asyncio.Event()
-        self._mcp_settled = asyncio.Event()
-        self._bridges: set[asyncio.Task[Any]] = set()
+        mcp = McpPart(Watched(self._app, self._activity), self._activity)
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             loop.add_signal_handler(number, self.stop, signal.Signals(number).name)
-        bridge = await asyncio.start_server(self._on_bridge, LOOPBACK, 0, limit=_BRIDGE_LIMIT)
+        bridge = await asyncio.start_server(mcp.on_bridge, LOOPBACK, 0, limit=LINE_LIMIT)
         facts = self._facts(bridge.sockets[0].getsockname()[1])
-        servers = self._servers(self._guarded(facts))
+        servers = self._servers(self._guarded(facts, mcp.mount))
         parts = [self._part(server.run_on_socket()) for server in servers]
         for server in servers:
             await server.accepting.wait()
@@ -132,7 +139,8 @@ class Owner:
         LOG.info("owner %s of %s is process %d on port %d", facts.instance, self._home.path, facts.pid, facts.port)
         if announce is not None:
             announce(f"Hindbrain owner {facts.version} of {self._home.path} on http://{facts.host}:{facts.port}")
-        parts += [self._part(self._serve_mcp()), self._part(self._watch())]
+        around = (mcp.run(self._stopping, self._drain), self._watch(), self._keep_house())
+        parts += [self._part(work) for work in around]
         await self._stopping.wait()
         bridge.close()
         for server in servers:
@@ -173,14 +181,17 @@ class Owner:
             bound_root=self._bound_root,
         )
 
-    def _guarded(self, facts: Facts) -> Guard:
+    def _guarded(self, facts: Facts, mcp: LateMount) -> Guard:
         routes = build(
             self._app,
             Runner(self._app, self._activity),
             facts,
-            mcp=self._mcp,
-            stopping=self._stopping,
-            stop=lambda: self.stop("asked over HTTP"),
+            mcp=mcp,
+            hooks=Hooks(
+                stop=lambda: self.stop("asked over HTTP"),
+                stopping=self._stopping,
+                end_session=self._app.house.router.end,
+            ),
         )
         remote = (self._bind, self._remote_socket.getsockname()[1]) if self._remote_socket else None
         tokens = {Channel.AGENT: self._home.token(), Channel.HUMAN: self._home.token(human=True)}
@@ -191,60 +202,6 @@ class Owner:
         if self._remote_socket is not None:
             servers.append(Server(guard, self._remote_socket, drain_s=DRAIN_S, bind=self._bind))
         return servers
-
-    async def _serve_mcp(self) -> None:
-        """Mount MCP once its library is loaded, which takes most of a second: the API answers meanwhile."""
-        try:
-            self._write_manifest({})
-            module = await anyio.to_thread.run_sync(importlib.import_module, "hindbrain.surfaces.mcp")
-            asgi, lifespan = module.mount(self._watched, on_call=self._activity.touch)
-            self._write_manifest(await anyio.to_thread.run_sync(module.mcp_manifest, self._watched))
-            async with lifespan():
-                self._serve_bridge = module.serve_bridge
-                self._mcp.mount(asgi)
-                self._mcp_settled.set()
-                await self._stopping.wait()
-                await self._drain()
-                await self._end_bridges()
-        except Exception as defect:  # noqa: BLE001 - without MCP the owner still serves REST and the CLI, and says so
-            LOG.error("MCP could not be served: %s", "; ".join(defect_lines(defect)))
-            self._mcp.failed()
-            self._mcp_settled.set()
-
-    def _write_manifest(self, more: dict[str, Any]) -> None:
-        """Keep what bridges and thin clients need on disk. A complete manifest of this version is never shortened."""
-        known: dict[str, Any] = {}
-        with contextlib.suppress(OSError, ValueError):
-            known = json.loads(self._home.manifest_file.read_text(encoding="utf-8"))
-        fresh = self._app.manifest()
-        if more:
-            fresh["mcp"] = more
-        elif known.get("version") == fresh["version"] and "mcp" in known:
-            return
-        if known != fresh:
-            write_text(self._home.manifest_file, json.dumps(fresh, ensure_ascii=False, separators=(",", ":")))
-
-    async def _on_bridge(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        if task is not None:
-            self._bridges.add(task)
-            task.add_done_callback(self._bridges.discard)
-        try:
-            with self._activity.connection():
-                await self._mcp_settled.wait()
-                if self._mcp.state == "ready" and not self._stopping.is_set():
-                    await self._serve_bridge(self._watched, reader, writer)
-        except (ConnectionError, asyncio.IncompleteReadError):
-            LOG.info("a bridge broke off")
-        except Exception as defect:  # noqa: BLE001 - one broken bridge must not take the others with it
-            LOG.error("a bridge failed: %s", "; ".join(defect_lines(defect)))
-        finally:
-            writer.close()
-
-    async def _end_bridges(self) -> None:
-        for task in list(self._bridges):
-            task.cancel()
-        await asyncio.gather(*self._bridges, return_exceptions=True)
 
     # -- the end -----------------------------------------------------------------------------------------------------
 
@@ -258,6 +215,20 @@ class Owner:
                 self.stop("the home is gone")
             elif self._on_demand and self._activity.idle_s() >= self._idle_exit_s:
                 self.stop("idle")
+
+    async def _keep_house(self) -> None:
+        """What is done beside the calls: counters go to disk, edited files are taken in. No reason to stay alive by itself."""
+        while not self._stopping.is_set():
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._stopping.wait(), timeout=self._housekeeping_s)
+            if not self._stopping.is_set() and self._presence.holds():
+                await anyio.to_thread.run_sync(self._keep_house_once)
+
+    def _keep_house_once(self) -> None:
+        try:
+            self._app.house.tick()
+        except Exception as defect:  # noqa: BLE001 - the next tick tries again; a call that needs the same part reports it
+            LOG.error("housekeeping failed: %s", "; ".join(defect_lines(defect)))
 
     async def _drain(self) -> None:
         deadline = time.monotonic() + DRAIN_S
