@@ -1,0 +1,35 @@
+"""What every test may ask for."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.world import World
+
+pytest_plugins = ["tests.support.owner", "tests.support.postgres"]
+
+
+@pytest.fixture(autouse=True)
+def _quiet_surroundings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test reads the developer's own home, root or agent."""
+    for name in ("HINDBRAIN_HOME", "HINDBRAIN_MODE", "HINDBRAIN_WORKSPACE_ROOT", "HINDBRAIN_AGENT_ID", "HINDBRAIN_STORE_URL"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    """A home on SQLite with a clock that stands still."""
+    made = World(tmp_path)
+    yield made
+    made.close()
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def any_world(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[World]:
+    """The same, on SQLite and on PostgreSQL."""
+    url: Any = request.getfixturevalue("postgres_schema_url") if request.param == "postgres" else ""
+    made = World(tmp_path, store_url=url)
+    yield made
+    made.close()
