@@ -8,7 +8,9 @@ import pytest
 
 from tests.support.world import World
 
-pytest_plugins = ["tests.support.owner", "tests.support.postgres"]
+import importlib.util
+
+pytest_plugins = ["tests.support.owner"] + (["tests.support.postgres"] if importlib.util.find_spec("tests.support.postgres") else [])
 
 
 @pytest.fixture(autouse=True)
