@@ -1,0 +1,80 @@
+# A fresh clone needs Python 3.11 or newer and make, nothing else. `make help` lists what there is.
+
+VENV := .venv
+BIN := $(VENV)/bin
+PYTHON ?= python3 python3.14 python3.13 python3.12 python3.11
+JOBS ?= auto
+ARGS ?=
+NAME ?=
+
+# Byte code is written even where the environment forbids it: without it every start of the program is two to three times slower.
+COMPILED := env -u PYTHONDONTWRITEBYTECODE
+PIP := $(COMPILED) $(BIN)/python -m pip install --quiet --no-input --disable-pip-version-check
+VERSIONED := pyproject.toml src/hindbrain/__init__.py
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help run test check format reference bench clean compiled
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+$(BIN)/python:
+	@for python in $(PYTHON); do \
+		if command -v "$$python" >/dev/null 2>&1 && "$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
+			"$$python" -m venv $(VENV) && exit 0; \
+			rm -rf $(VENV); \
+			echo "$$python cannot make a virtual environment; on Debian and Ubuntu the package python3-venv adds that" >&2; \
+			exit 1; \
+		fi; \
+	done; \
+	echo "Hindbrain needs Python 3.11 or newer, and none was found as: $(PYTHON)." >&2; \
+	echo "Install one, or name it: make PYTHON=/path/to/python3 run" >&2; \
+	exit 1
+
+# The package is installed as a link to src/, so that only new dependencies or a new version need a new installation.
+$(VENV)/.ready-run: $(VERSIONED) | $(BIN)/python
+	@echo "installing Hindbrain into $(VENV); the first time takes half a minute"
+	@$(PIP) --editable .
+	@touch $@
+
+$(VENV)/.ready-test: $(VERSIONED) | $(BIN)/python
+	@echo "installing what the tests need into $(VENV)"
+	@$(PIP) --editable '.[test]'
+	@touch $@ $(VENV)/.ready-run
+
+$(VENV)/.ready-check: $(VERSIONED) | $(BIN)/python
+	@echo "installing what the checks need into $(VENV)"
+	@$(PIP) --editable '.[check,test]'
+	@touch $@ $(VENV)/.ready-run $(VENV)/.ready-test
+
+compiled:
+	@$(COMPILED) $(BIN)/python -m compileall -q src/hindbrain
+
+run: $(VENV)/.ready-run compiled ## install, start the owner, and say what to do next
+	@$(COMPILED) $(BIN)/python tools/first_steps.py
+
+test: $(VENV)/.ready-test compiled ## run every test (ARGS="-k north" for some, JOBS=1 for one process)
+	@$(BIN)/python -m pytest -n $(JOBS) --maxprocesses 8 $(ARGS)
+
+check: $(VENV)/.ready-check ## format, lint, types, layers, reference pages
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/mypy
+	@$(BIN)/python tools/reference.py --check
+	@$(BIN)/python -m pytest -q -p no:cacheprovider tests/architecture
+
+format: $(VENV)/.ready-check ## put the code into the one format and sort its imports
+	@$(BIN)/ruff check --fix --quiet . || true
+	@$(BIN)/ruff format .
+
+reference: $(VENV)/.ready-run ## write docs/reference/ anew from registry, errors and settings
+	@$(BIN)/python tools/reference.py
+
+bench: $(VENV)/.ready-test compiled ## list the benchmarks; NAME=startup runs one, NAME=all runs all
+	@$(COMPILED) $(BIN)/python tools/bench.py $(NAME) $(ARGS)
+
+clean: ## remove everything that was made here; your memory is in the home and stays
+	@if [ -x $(BIN)/hindbrain ]; then $(BIN)/hindbrain stop >/dev/null 2>&1 || true; fi
+	@rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis tests/clients/node_modules
+	@find src tests tools benchmarks -type d -name __pycache__ -prune -exec rm -rf {} +

@@ -1,0 +1,71 @@
+"""What `make run` does once the package is installed: start the owner, show that it is up, and say what to do next."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+HINDBRAIN = Path(sys.executable).with_name("hindbrain")
+LIMIT_S = 60
+
+NEXT = """
+Next steps. The program is {program}; put it on your path:
+
+  export PATH="{directory}:$PATH"
+
+Give a repository its memory, and use it:
+
+  cd /path/to/your/repository
+  hindbrain init
+  hindbrain memorize "Retry policy" "The worker retries three times." --evidence src/worker.py
+  hindbrain north "change the worker"
+
+Connect an agent (stdio MCP; docs/how-to/connect-an-agent.md has every host's file):
+
+  Claude Code   claude mcp add --scope user hindbrain -- {program} mcp
+  Codex         codex mcp add hindbrain -- {program} mcp
+  Gemini CLI    gemini mcp add --scope user hindbrain {program} mcp
+  Cursor        ~/.cursor/mcp.json: {{"mcpServers": {{"hindbrain": {{"command": "{program}", "args": ["mcp"]}}}}}}
+
+When you are done: hindbrain stop. An owner that nobody calls ends by itself."""
+
+
+def asked(*words: str, start: bool = False) -> dict[str, Any]:
+    """The answer of one command; its complaint goes to the person at once."""
+    environ = {**os.environ, **({"HINDBRAIN_MODE": "owner"} if start else {})}
+    done = subprocess.run([HINDBRAIN, *words, "--json"], env=environ, stdout=subprocess.PIPE, timeout=LIMIT_S, check=False)
+    if done.returncode:
+        sys.exit(done.returncode)
+    answer: dict[str, Any] = json.loads(done.stdout)
+    return answer
+
+
+def show_page(url: str) -> None:
+    """Open the owner's page where there is a screen. Not waited for: a browser may live as long as it likes."""
+    if sys.platform == "darwin" or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"):
+        subprocess.Popen(
+            [sys.executable, "-m", "webbrowser", "-t", url],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+
+
+def main() -> int:
+    """Start, show, explain."""
+    asked("instances", start=True)
+    status = asked("status")
+    owner = status["owner"]
+    brains = [row for row in status.get("instances", []) if isinstance(row, dict)]
+    print(f"Hindbrain {status['version']} is up at {owner['url']} (process {owner['pid']})")
+    print(f"home {status['home']}, {len(brains)} brain{'' if len(brains) == 1 else 's'}")
+    print(NEXT.format(program=HINDBRAIN, directory=HINDBRAIN.parent))
+    show_page(owner["url"])
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
