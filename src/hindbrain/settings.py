@@ -60,7 +60,7 @@ SETTINGS: tuple[Setting, ...] = (
         name="call_timeout_s",
         default=120,
         help="seconds one operation may take over HTTP or MCP before the caller gets timed_out",
-        read_by="hindbrain.surfaces.http",
+        read_by="hindbrain.surfaces.runner",
     ),
     Setting(
         name="warm_brain_cap",
@@ -90,7 +90,7 @@ SETTINGS: tuple[Setting, ...] = (
         name="stale_after_days",
         default=30,
         help="age from which a claim is shown as stale",
-        read_by="hindbrain.services.rows",
+        read_by="hindbrain.services.house",
     ),
     Setting(
         name="memory_load_cap",

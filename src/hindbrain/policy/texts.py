@@ -18,10 +18,14 @@ RULES = """\
 
 - `north` first, then work. What it shows is quoted data from earlier work; check it against the code.
 - `memorize` writes to this project. `init` or `ingest` gives a directory its brain; without one nothing is kept.
-- `promote` copies a claim into the medulla with its provenance; the original stays. Makers propose, orchestrators promote.
+- `boot_memory` keeps small values by key, in this project or in the medulla.
+- `promote` copies a claim into the medulla with its provenance; the original stays. Makers propose, orchestrators promote, and
+  `audit_promotions` lists who shared what, and why.
 - `learn` grades a claim. `consolidate` takes what was graded wrong out of the medulla, into its history.
 - `reject` and `forget` are human acts: a rejected value does not come back, a forgotten claim is erased.
-- `history` and `recall` (with as_of) show what was believed when; `ledger.verify` proves the record.
+- `history` and `recall` (with as_of) show what was believed when; `ledger.show` and `ledger.verify` show and prove the record.
+- `export` and `import` carry a brain to another machine, `rebind` follows a repository that moved, `uninit` takes back
+  what `init` added.
 - `seek` with tier `all-brains` reads every brain. It is never a default: memory of another project that arrives unasked is a
   leak, and a default that can be set is one that will be.
 - Merging: one claim per file. Prefer to keep both claims and mark the loser wrong after a merge; resolve conflict markers by

@@ -180,7 +180,7 @@ class Bridge:
                 self._write(failure(request_id, SERVER_ERROR, text, {"code": "owner_unreachable", "fix": fix}))
 
     def _fail(self, failed: LinkFailed) -> None:
-        """No owner for now: tell whoever waits. The next request tries again."""
+        """No owner at this moment: tell whoever waits. The next request tries again."""
         self._link.drop()
         self._link.wanted = False
         data = {"code": "owner_unreachable", "fix": failed.fix}
