@@ -24,6 +24,7 @@ def _path(path: str | None, caller: Caller) -> str:
 @operation(
     "ingest",
     effect=Effect.WRITE,
+    everyday=True,
     idempotent=True,
     progress=True,
     positional=("path",),
