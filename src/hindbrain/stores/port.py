@@ -32,7 +32,7 @@ class Version:
     """One version of one claim. The live one has no end; its text is the file's text."""
 
     slug: str
-    version: int  # 1, 2, 3 … per slug; never reused, also not after a forget
+    version: int  # grows per slug; never reused, also not after a forget. The seq of the entry that records it serves
     claim_id: str  # opaque: what the ledger calls this claim, so that a forgotten label is not in the chain
     digest: str  # sha256 over the text
     text: str
@@ -135,11 +135,15 @@ class Writer(Protocol):
         """Delete every version of the claim, its words, marks, anchors and graph. The next version number still grows."""
         ...
 
-    def put_mark(self, mark: Mark) -> None: ...
+    def put_mark(self, mark: Mark) -> None:
+        """Note something beside a claim; one note per slug and kind, the last one stays."""
+        ...
 
     def drop_mark(self, slug: str, kind: str) -> None: ...
 
-    def put_tombstone(self, fingerprint: str, *, at: int, by: str, reason: str) -> None: ...
+    def put_tombstone(self, fingerprint: str, *, at: int, by: str, reason: str) -> None:
+        """Remember a value that must not come back; the first reason stays."""
+        ...
 
     def drop_tombstone(self, fingerprint: str) -> bool: ...
 

@@ -1,0 +1,342 @@
+"""Memory: the reference model of the port. What the databases must answer, said as plainly as Python can."""
+
+import math
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from copy import copy
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from hindbrain.domain.brain import BrainId
+from hindbrain.domain.errors import Busy
+from hindbrain.domain.ledger import GENESIS, Act, Entry, sealed
+from hindbrain.stores.port import BootEntry, Counts, Edge, Found, Intent, Mark, Node, Progress, Version, Writer
+from hindbrain.stores.sql_writer import Row, joined, label_digest, reused, stale
+
+__all__ = ["MemoryStore"]
+
+WAIT_SECONDS = 30.0
+
+
+@dataclass(slots=True)
+class _State:
+    """Everything a brain holds. A committed state is never changed: a transaction changes a copy."""
+
+    ledger: list[Entry] = field(default_factory=list)
+    claims: dict[str, tuple[Version, ...]] = field(default_factory=dict)  # by slug, oldest first
+    words: dict[str, tuple[int, tuple[str, ...]]] = field(default_factory=dict)  # live active slug -> turn, terms
+    numbers: dict[str, int] = field(default_factory=dict)
+    marks: dict[tuple[str, str], Mark] = field(default_factory=dict)
+    tombstones: dict[str, tuple[int, str, str]] = field(default_factory=dict)
+    boot: dict[str, BootEntry] = field(default_factory=dict)
+    anchors: dict[str, dict[str, str]] = field(default_factory=dict)
+    graph: dict[str, tuple[dict[str, Node], frozenset[Edge]]] = field(default_factory=dict)  # by owner
+    intents: dict[str, Intent] = field(default_factory=dict)
+    meta: dict[str, str] = field(default_factory=dict)
+    counters: dict[tuple[str, str], int] = field(default_factory=dict)
+    turn: int = 0
+    generation: int = 0
+
+    def changing(self) -> "_State":
+        fresh = copy(self)
+        for name in self.__slots__:
+            setattr(fresh, name, copy(getattr(self, name)))
+        return fresh
+
+    def live(self, slug: str) -> Version | None:
+        last = self.claims.get(slug, ())[-1:]
+        return last[0] if last and last[0].ended_at is None else None
+
+    def each_live(self) -> Iterator[Version]:
+        for slug in sorted(self.claims):
+            if (version := self.live(slug)) is not None:
+                yield version
+
+    def end(self) -> tuple[int, str]:
+        return (self.ledger[-1].seq, self.ledger[-1].hash) if self.ledger else (0, GENESIS)
+
+
+class _Writer:
+    def __init__(self, brain_id: BrainId, state: _State) -> None:
+        self._brain = brain_id
+        self._state = state
+
+    def append(self, act: Act) -> Entry:
+        seq, prev = self._state.end()
+        entry = sealed(act, seq=seq + 1, prev=prev)
+        self._state.ledger.append(entry)
+        return entry
+
+    def live(self, slug: str) -> Version | None:
+        return self._state.live(slug)
+
+    def put_claim(self, version: Version, *, expected: int | None, ended_act: str, terms: Sequence[str]) -> None:
+        slug, state = version.slug, self._state
+        last = self._last_number(slug)
+        self._close(slug, expected, at=version.born_at, ended_act=ended_act)
+        if version.version <= last:
+            raise reused(slug, version.version, last)
+        state.turn += 1
+        state.claims[slug] = (*state.claims.get(slug, ()), replace(version, ended_at=None, ended_act=None))
+        if version.active:
+            state.words[slug] = (state.turn, tuple(joined(terms).split()))
+
+    def end_claim(self, slug: str, *, expected: int, at: int, ended_act: str) -> None:
+        self._close(slug, expected, at=at, ended_act=ended_act)
+
+    def _close(self, slug: str, expected: int | None, *, at: int, ended_act: str) -> None:
+        live = self._state.live(slug)
+        if (live.version if live else None) != expected:
+            raise stale(slug, expected, live.version if live else None)
+        if live is not None:
+            ended = replace(live, ended_at=at, ended_act=ended_act)
+            self._state.claims[slug] = (*self._state.claims[slug][:-1], ended)
+            self._state.words.pop(slug, None)
+
+    def _last_number(self, slug: str) -> int:
+        versions = self._state.claims.get(slug, ())
+        forgotten = self._state.numbers.get(label_digest(self._brain, slug), 0)
+        return max((version.version for version in versions), default=forgotten)
+
+    def erase_claim(self, slug: str) -> None:
+        if last := self._last_number(slug):
+            self._state.numbers[label_digest(self._brain, slug)] = last
+        self._state.claims.pop(slug, None)
+        self._state.words.pop(slug, None)
+        self._state.anchors.pop(slug, None)
+        for key in [key for key in self._state.marks if key[0] == slug]:
+            del self._state.marks[key]
+        self.put_graph(f"claim:{slug}", (), ())
+
+    def put_mark(self, mark: Mark) -> None:
+        self._state.marks[mark.slug, mark.kind] = mark
+
+    def drop_mark(self, slug: str, kind: str) -> None:
+        self._state.marks.pop((slug, kind), None)
+
+    def put_tombstone(self, fingerprint: str, *, at: int, by: str, reason: str) -> None:
+        self._state.tombstones.setdefault(fingerprint, (at, by, reason))
+
+    def drop_tombstone(self, fingerprint: str) -> bool:
+        return self._state.tombstones.pop(fingerprint, None) is not None
+
+    def put_boot(self, entry: BootEntry) -> None:
+        self._state.boot[entry.key] = entry
+
+    def drop_boot(self, key: str) -> bool:
+        return self._state.boot.pop(key, None) is not None
+
+    def put_anchors(self, slug: str, anchors: Mapping[str, str]) -> None:
+        self._state.anchors.pop(slug, None)
+        if anchors:
+            self._state.anchors[slug] = dict(sorted(anchors.items()))
+
+    def put_graph(self, owner: str, nodes: Iterable[Node], edges: Iterable[Edge]) -> None:
+        gives = ({node.id: node for node in nodes}, frozenset(edges))
+        if gives != self._state.graph.get(owner, ({}, frozenset())):
+            self._state.graph[owner] = gives
+            self._state.generation += 1
+
+    def put_intent(self, intent: Intent) -> None:
+        self._state.intents[intent.id] = intent
+
+    def drop_intent(self, intent_id: str) -> None:
+        self._state.intents.pop(intent_id, None)
+
+    def set_meta(self, key: str, value: str) -> None:
+        self._state.meta[key] = value
+
+    def add_counts(self, counts: Mapping[tuple[str, str], int]) -> None:
+        for key, value in counts.items():
+            self._state.counters[key] = self._state.counters.get(key, 0) + value
+
+
+class MemoryStore:
+    """A brain that lives as long as its process. Readers see the last committed state."""
+
+    def __init__(self, brain_id: BrainId) -> None:
+        self.brain_id = brain_id
+        self._state = _State()
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def _changing(self) -> Iterator[_State]:
+        if not self._lock.acquire(timeout=WAIT_SECONDS):
+            raise Busy("another write is still under way", fix="try again in a moment")
+        try:
+            changed = self._state.changing()
+            yield changed
+            self._state = changed
+        finally:
+            self._lock.release()
+
+    @contextmanager
+    def writing(self) -> Iterator[Writer]:
+        with self._changing() as state:
+            yield _Writer(self.brain_id, state)
+
+    def head(self) -> tuple[int, str]:
+        return self._state.end()
+
+    def entries(
+        self, *, after: int = 0, limit: int = 1000, subject: str | None = None, act: str | None = None
+    ) -> tuple[Entry, ...]:
+        found = [
+            entry
+            for entry in self._state.ledger[max(after, 0) :]
+            if (subject is None or entry.subject == subject) and (act is None or entry.act.startswith(act))
+        ]
+        return tuple(found[: max(limit, 0)])
+
+    def live(self, slugs: Sequence[str]) -> dict[str, Version]:
+        state = self._state
+        return {slug: version for slug in slugs if (version := state.live(slug)) is not None}
+
+    def each_live(self) -> Iterator[Version]:
+        yield from self._state.each_live()
+
+    def digests(self) -> dict[str, str]:
+        return {version.slug: version.digest for version in self._state.each_live()}
+
+    def versions(self, slug: str) -> tuple[Version, ...]:
+        return self._state.claims.get(slug, ())[::-1]
+
+    def names(self, claim_ids: Iterable[str]) -> dict[str, str]:
+        wanted = set(claim_ids)
+        return {version.claim_id: version.slug for version in self._all_versions() if version.claim_id in wanted}
+
+    def _all_versions(self) -> Iterator[Version]:
+        state = self._state
+        for slug in sorted(state.claims):
+            yield from state.claims[slug]
+
+    def as_of(self, at: int) -> Iterator[Version]:
+        for version in self._all_versions():
+            if version.born_at <= at and (version.ended_at is None or at < version.ended_at):
+                yield version
+
+    def ended(self, *, limit: int) -> Iterator[Version]:
+        found = [(version.ended_at, version.slug, version.version, version) for version in self._all_versions()]
+        past = sorted((one for one in found if one[0] is not None), key=lambda one: one[:3], reverse=True)
+        yield from (version for *_, version in past[: max(limit, 0)])
+
+    def find(self, terms: Sequence[str], *, limit: int) -> Found:
+        state = self._state
+        words = list(dict.fromkeys(joined(terms).split()))
+        bags = {slug: Counter(bag) for slug, (_, bag) in state.words.items()}
+        frequencies = {word: sum(word in bag for bag in bags.values()) for word in words}
+        average = sum(bag.total() for bag in bags.values()) / (len(bags) or 1)
+        scores = {slug: _bm25(bag, words, frequencies, len(bags), average) for slug, bag in bags.items()}
+        found = sorted((slug for slug, score in scores.items() if score), key=lambda slug: (-scores[slug], -state.words[slug][0]))
+        return Found(slugs=tuple(found[: max(limit, 0)]), frequencies=frequencies, total=len(bags))
+
+    def recent(self, limit: int) -> tuple[Version, ...]:
+        found = [version for version in self._state.each_live() if version.active and version.created is not None]
+        return tuple(sorted(found, key=lambda version: (-(version.created or 0), version.slug))[: max(limit, 0)])
+
+    def counts(self) -> Counts:
+        state = self._state
+        return Counts(
+            active_claims=len(state.words),
+            nodes=len({node for nodes, _ in state.graph.values() for node in nodes}),
+            edges=len({edge for _, edges in state.graph.values() for edge in edges}),
+            generation=state.generation,
+        )
+
+    def marks(self, *, slugs: Sequence[str] | None = None, kind: str | None = None) -> tuple[Mark, ...]:
+        wanted = None if slugs is None else set(slugs)
+        return tuple(
+            mark
+            for (slug, its_kind), mark in sorted(self._state.marks.items())
+            if (wanted is None or slug in wanted) and kind in (None, its_kind)
+        )
+
+    def tombstones(self, fingerprints: Sequence[str]) -> frozenset[str]:
+        return frozenset(fingerprints) & self._state.tombstones.keys()
+
+    def boot(self) -> tuple[BootEntry, ...]:
+        return tuple(entry for _, entry in sorted(self._state.boot.items()))
+
+    def anchors(self, slugs: Sequence[str]) -> dict[str, dict[str, str]]:
+        state = self._state
+        return {slug: dict(state.anchors[slug]) for slug in sorted(set(slugs)) if slug in state.anchors}
+
+    def nodes(self, ids: Sequence[str]) -> dict[str, Node]:
+        # Owners by name, so that the last one is shown: `inventory`, which saw the node, before any claim.
+        given = {id_: node for _, (nodes, _) in sorted(self._state.graph.items()) for id_, node in nodes.items()}
+        return {id_: given[id_] for id_ in ids if id_ in given}
+
+    def neighbours(self, node_id: str, *, limit: int) -> tuple[Edge, ...]:
+        found = {edge for _, edges in self._state.graph.values() for edge in edges if node_id in (edge.source, edge.target)}
+        return tuple(sorted(found, key=lambda edge: (edge.source, edge.relation, edge.target))[: max(limit, 0)])
+
+    def intents(self) -> tuple[Intent, ...]:
+        return tuple(sorted(self._state.intents.values(), key=lambda intent: (intent.at, intent.id)))
+
+    def meta(self, key: str) -> str | None:
+        return self._state.meta.get(key)
+
+    def counters(self) -> dict[tuple[str, str], int]:
+        return dict(sorted(self._state.counters.items()))
+
+    def lag(self) -> int:
+        return 0
+
+    def rebuild_index(self, terms_of: Callable[[Version], Sequence[str]], progress: Progress | None = None) -> int:
+        with self._changing() as state:
+            total = len(state.words)
+            for done, version in enumerate((one for one in state.each_live() if one.active), start=1):
+                state.words[version.slug] = (state.words[version.slug][0], tuple(joined(terms_of(version)).split()))
+                if progress is not None:
+                    progress(done, total, "words")
+        return total
+
+    def backup(self, target: Path) -> None:
+        from hindbrain.stores.sqlite_files import write_copy  # the twin itself needs no database
+
+        state = self._state
+        write_copy(target, ((table, ((self.brain_id, *row) for row in rows)) for table, rows in self._tables(state)))
+
+    def _tables(self, state: _State) -> Iterator[tuple[str, Iterable[Row]]]:
+        counts = self.counts()
+        yield "brain_head", [(*state.end(), state.turn, counts.active_claims, counts.nodes, counts.edges, counts.generation)]
+        yield "ledger", [_fields(entry) for entry in state.ledger]
+        yield "claim_version", (self._version_row(state, one) for versions in state.claims.values() for one in versions)
+        yield "claim_number", list(state.numbers.items())
+        yield "mark", [_fields(mark) for mark in state.marks.values()]
+        yield "tombstone", [(fingerprint, *row) for fingerprint, row in state.tombstones.items()]
+        yield "boot", [_fields(entry) for entry in state.boot.values()]
+        yield "anchor", [(slug, path, digest) for slug, one in state.anchors.items() for path, digest in one.items()]
+        graph = state.graph.items()
+        yield "graph_node", [(n.id, owner, n.kind, n.label, n.path) for owner, (nodes, _) in graph for n in nodes.values()]
+        yield "graph_edge", [(e.source, e.relation, e.target, owner) for owner, (_, edges) in graph for e in edges]
+        yield "intent", [_fields(intent) for intent in state.intents.values()]
+        yield "meta", list(state.meta.items())
+        yield "counter", [(*key, value) for key, value in state.counters.items()]
+
+    @staticmethod
+    def _version_row(state: _State, version: Version) -> Row:
+        turn, words = state.words.get(version.slug, (0, ())) if version.ended_at is None else (0, ())
+        return (*_fields(version), turn, " ".join(words))
+
+    def check(self) -> tuple[str, ...]:
+        return ()
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+
+def _fields(value: Entry | Version | Mark | BootEntry | Intent) -> Row:
+    """The fields of a value in the order of its columns."""
+    return tuple(getattr(value, name) for name in value.__slots__)
+
+
+def _bm25(bag: Counter[str], words: Sequence[str], frequencies: Mapping[str, int], total: int, average: float) -> float:
+    score = 0.0
+    for word in words:
+        if often := bag[word]:
+            rare = math.log(1 + (total - frequencies[word] + 0.5) / (frequencies[word] + 0.5))
+            score += rare * often * 2.2 / (often + 1.2 * (0.25 + 0.75 * bag.total() / average))
+    return score

@@ -1,0 +1,35 @@
+"""Migrations: the numbered steps that make a database what this release expects. The list only ever grows at its end."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hindbrain.domain.errors import StoreNewer
+from hindbrain.stores.migrations import first
+
+__all__ = ["MIGRATIONS", "Migration", "outstanding"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Migration:
+    """One step, in the words of each database. A released step is never changed: write the next one."""
+
+    number: int
+    name: str
+    sqlite: tuple[str, ...]
+    postgres: tuple[str, ...]  # {schema} stands for the quoted schema
+
+
+MIGRATIONS: tuple[Migration, ...] = (Migration(number=1, name="first schema", sqlite=first.SQLITE, postgres=first.POSTGRES),)
+
+
+def outstanding(migrations: Sequence[Migration], found: int, place: str) -> tuple[Migration, ...]:
+    """The steps from the version found up to ours; StoreNewer when the database is ahead of us."""
+    known = migrations[-1].number
+    if found > known:
+        raise StoreNewer(
+            f"{place} has schema version {found}; this release knows up to {known}",
+            fix="upgrade Hindbrain to the release that wrote it; nothing was changed",
+            found=found,
+            known=known,
+        )
+    return tuple(step for step in migrations if step.number > found)

@@ -1,0 +1,304 @@
+"""SQL: the statements of the port, written once for both databases. Knows no connection, no lock and no full text."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import ClassVar
+
+from hindbrain.domain.brain import BrainId
+from hindbrain.domain.ledger import GENESIS, Entry
+from hindbrain.stores.port import BootEntry, Counts, Edge, Found, Intent, Mark, Node, Progress, Version, Writer
+from hindbrain.stores.sql_writer import COLUMNS, ENTRY, LIVE, VERSION, Head, Row, Session, SqlWriter, insert, joined, version_of
+
+__all__ = ["SqlStore"]
+
+PAGE = 200  # rows of one page of a stream: a few hundred kB of claims, and no transaction stays open between pages
+CHUNK = 500  # claims whose words are computed again per write transaction, so that other writers get their turn
+
+_LAST_CODE_POINT = "\U0010ffff"
+
+
+class SqlStore(ABC):
+    """The reads of the port, and the seams a dialect fills in."""
+
+    brain_id: BrainId
+    row_lock: ClassVar[str] = ""  # what a select adds to lock its row
+    among: ClassVar[str]  # a condition on a column: its value is one of a list
+
+    def __init__(self, brain_id: BrainId) -> None:
+        self.brain_id = brain_id
+
+    # --- what a dialect does -----------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def reading(self) -> AbstractContextManager[Session]:
+        """A session that sees one state of the database."""
+
+    @abstractmethod
+    def transaction(self) -> AbstractContextManager[Session]:
+        """A session that holds the write lock; commits when the block ends well."""
+
+    @abstractmethod
+    def listed(self, values: Sequence[str]) -> object:
+        """A list as the one parameter that `among` takes."""
+
+    @abstractmethod
+    def index_claim(self, session: Session, turn: int, words: str) -> None:
+        """Make a claim findable by its words."""
+
+    @abstractmethod
+    def unindex_claim(self, session: Session, turn: int) -> None: ...
+
+    def index_reached(self, session: Session, head: Head) -> None:  # noqa: B027 - only SQLite keeps its index apart
+        """The index now holds everything up to this entry."""
+
+    def erasing(self, session: Session) -> None:  # noqa: B027 - only SQLite has files of its own to clean
+        """A claim is being erased in this transaction: note that cleaning is due."""
+
+    def erased(self) -> None:  # noqa: B027 - only SQLite has files of its own to clean
+        """A claim was erased and committed: see that no copy of its text stays behind."""
+
+    @abstractmethod
+    def find(self, terms: Sequence[str], *, limit: int) -> Found: ...
+
+    @abstractmethod
+    def lag(self) -> int: ...
+
+    @abstractmethod
+    def reindex(self) -> None:
+        """Drop the text index and fill it from the stored terms."""
+
+    @abstractmethod
+    def backup(self, target: Path) -> None: ...
+
+    @abstractmethod
+    def close(self) -> None: ...
+
+    # --- writing -----------------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def writing(self) -> Iterator[Writer]:
+        with self.transaction() as session:
+            writer = SqlWriter(self.brain_id, session, self.read_head(session, lock=True), self)
+            yield writer
+            writer.finish()
+        if writer.erased:
+            self.erased()
+
+    def read_head(self, session: Session, *, lock: bool = False) -> Head:
+        statement = (
+            "select seq, hash, turn, active_claims, nodes, edges, generation from brain_head where brain_id = ?"
+            f"{self.row_lock if lock else ''}"
+        )
+        found = session.rows(statement, (self.brain_id,))
+        if not found and lock:
+            # Two first writers may meet here; the second waits for the first one's row and then reads it.
+            session.rows(f"{insert('brain_head')} on conflict do nothing", (self.brain_id, *Head().values()))
+            found = session.rows(statement, (self.brain_id,))
+        return Head(*found[0]) if found else Head()
+
+    def rebuild_index(self, terms_of: Callable[[Version], Sequence[str]], progress: Progress | None = None) -> int:
+        total, done = self.counts().active_claims, 0
+        chunk: list[tuple[Version, str]] = []
+
+        def keep() -> None:
+            # Words are computed before the lock is taken; a claim that changed meanwhile already has its new ones.
+            with self.transaction() as session:
+                for version, words in chunk:
+                    session.rows(
+                        "update claim_version set terms = ? where brain_id = ? and slug = ? and version = ? "
+                        "and digest = ? and ended_at is null",
+                        (words, self.brain_id, version.slug, version.version, version.digest),
+                    )
+            chunk.clear()
+            if progress is not None:
+                progress(done, max(total, done), "words")
+
+        for version in self.each_live():
+            if not version.active:
+                continue
+            chunk.append((version, joined(terms_of(version))))
+            done += 1
+            if len(chunk) == CHUNK:
+                keep()
+        if chunk:
+            keep()
+        self.reindex()
+        return done
+
+    # --- reading -----------------------------------------------------------------------------------------------------
+
+    def _rows(self, statement: str, values: Sequence[object]) -> list[Row]:
+        with self.reading() as session:
+            return session.rows(statement, values)
+
+    def head(self) -> tuple[int, str]:
+        with self.reading() as session:
+            head = self.read_head(session)
+        return head.seq, head.hash
+
+    def entries(
+        self, *, after: int = 0, limit: int = 1000, subject: str | None = None, act: str | None = None
+    ) -> tuple[Entry, ...]:
+        where = ["brain_id = ?", "seq > ?"]
+        values: list[object] = [self.brain_id, after]
+        if subject is not None:
+            where.append("subject = ?")
+            values.append(subject)
+        if act is not None:
+            where.append("act >= ? and act < ?")
+            values += [act, act + _LAST_CODE_POINT]
+        found = self._rows(
+            f"select {ENTRY} from ledger where {' and '.join(where)} order by seq limit ?", (*values, max(limit, 0))
+        )
+        names = ENTRY.split(", ")
+        return tuple(Entry(**dict(zip(names, row, strict=True))) for row in found)
+
+    def live(self, slugs: Sequence[str]) -> dict[str, Version]:
+        if not slugs:
+            return {}
+        found = self._rows(f"{LIVE} and slug {self.among}", (self.brain_id, self.listed(slugs)))
+        return {row[0]: version_of(row) for row in found}
+
+    def each_live(self) -> Iterator[Version]:
+        last = ""
+        while page := self._rows(f"{LIVE} and slug > ? order by slug limit {PAGE}", (self.brain_id, last)):
+            yield from map(version_of, page)
+            last = page[-1][0]
+
+    def digests(self) -> dict[str, str]:
+        found = self._rows("select slug, digest from claim_version where brain_id = ? and ended_at is null", (self.brain_id,))
+        return dict(found)
+
+    def versions(self, slug: str) -> tuple[Version, ...]:
+        found = self._rows(
+            f"select {VERSION} from claim_version where brain_id = ? and slug = ? order by version desc", (self.brain_id, slug)
+        )
+        return tuple(map(version_of, found))
+
+    def names(self, claim_ids: Iterable[str]) -> dict[str, str]:
+        found = self._rows(
+            f"select distinct claim_id, slug from claim_version where brain_id = ? and claim_id {self.among}",
+            (self.brain_id, self.listed(list(claim_ids))),
+        )
+        return dict(found)
+
+    def as_of(self, at: int) -> Iterator[Version]:
+        last: tuple[str, int] = ("", 0)
+        while page := self._rows(
+            f"select {VERSION} from claim_version where brain_id = ? and (slug, version) > (?, ?) and born_at <= ? "
+            f"and (ended_at is null or ended_at > ?) order by slug, version limit {PAGE}",
+            (self.brain_id, *last, at, at),
+        ):
+            yield from map(version_of, page)
+            last = (page[-1][0], page[-1][1])
+
+    def ended(self, *, limit: int) -> Iterator[Version]:
+        after, values = "", ()  # type: str, Row
+        while limit > 0 and (
+            page := self._rows(
+                f"select {VERSION} from claim_version where brain_id = ? and ended_at is not null {after} "
+                "order by ended_at desc, slug desc, version desc limit ?",
+                (self.brain_id, *values, min(limit, PAGE)),
+            )
+        ):
+            yield from map(version_of, page)
+            limit -= len(page)
+            after, values = "and (ended_at, slug, version) < (?, ?, ?)", (page[-1][8], page[-1][0], page[-1][1])
+
+    def recent(self, limit: int) -> tuple[Version, ...]:
+        found = self._rows(
+            f"{LIVE} and active = 1 and created is not null order by created desc, slug limit ?", (self.brain_id, max(limit, 0))
+        )
+        return tuple(map(version_of, found))
+
+    def counts(self) -> Counts:
+        with self.reading() as session:
+            head = self.read_head(session)
+        return Counts(active_claims=head.active_claims, nodes=head.nodes, edges=head.edges, generation=head.generation)
+
+    def marks(self, *, slugs: Sequence[str] | None = None, kind: str | None = None) -> tuple[Mark, ...]:
+        where = "brain_id = ?"
+        values: list[object] = [self.brain_id]
+        if slugs is not None:
+            where += f" and slug {self.among}"
+            values.append(self.listed(slugs))
+        if kind is not None:
+            where += " and kind = ?"
+            values.append(kind)
+        found = self._rows(f"select slug, kind, at, marked_by, channel, note from mark where {where} order by slug, kind", values)
+        return tuple(Mark(slug=s, kind=k, at=at, by=by, channel=channel, note=note) for s, k, at, by, channel, note in found)
+
+    def tombstones(self, fingerprints: Sequence[str]) -> frozenset[str]:
+        if not fingerprints:
+            return frozenset()
+        found = self._rows(
+            f"select fingerprint from tombstone where brain_id = ? and fingerprint {self.among}",
+            (self.brain_id, self.listed(fingerprints)),
+        )
+        return frozenset(row[0] for row in found)
+
+    def boot(self) -> tuple[BootEntry, ...]:
+        names = COLUMNS["boot"][1:]
+        found = self._rows(f"select {', '.join(names)} from boot where brain_id = ? order by key", (self.brain_id,))
+        return tuple(BootEntry(**dict(zip(names, row, strict=True))) for row in found)
+
+    def anchors(self, slugs: Sequence[str]) -> dict[str, dict[str, str]]:
+        found: dict[str, dict[str, str]] = {}
+        for slug, path, digest in self._rows(
+            f"select slug, path, digest from anchor where brain_id = ? and slug {self.among} order by slug, path",
+            (self.brain_id, self.listed(slugs)),
+        ):
+            found.setdefault(slug, {})[path] = digest
+        return found
+
+    def nodes(self, ids: Sequence[str]) -> dict[str, Node]:
+        # Where owners describe one node differently, the last by name is shown: `inventory`, which saw it, before any claim.
+        found = self._rows(
+            f"select id, kind, label, path from graph_node where brain_id = ? and id {self.among} order by id, owner",
+            (self.brain_id, self.listed(ids)),
+        )
+        return {row[0]: Node(id=row[0], kind=row[1], label=row[2], path=row[3]) for row in found}
+
+    def neighbours(self, node_id: str, *, limit: int) -> tuple[Edge, ...]:
+        found = self._rows(
+            "select source, relation, target from graph_edge where brain_id = ? and source = ? union "
+            "select source, relation, target from graph_edge where brain_id = ? and target = ? order by 1, 2, 3 limit ?",
+            (self.brain_id, node_id, self.brain_id, node_id, max(limit, 0)),
+        )
+        return tuple(Edge(source=source, relation=relation, target=target) for source, relation, target in found)
+
+    def intents(self) -> tuple[Intent, ...]:
+        found = self._rows("select id, kind, payload, at from intent where brain_id = ? order by at, id", (self.brain_id,))
+        return tuple(Intent(id=id_, kind=kind, payload=payload, at=at) for id_, kind, payload, at in found)
+
+    def meta(self, key: str) -> str | None:
+        found = self._rows("select value from meta where brain_id = ? and key = ?", (self.brain_id, key))
+        return str(found[0][0]) if found else None
+
+    def counters(self) -> dict[tuple[str, str], int]:
+        found = self._rows("select name, week, value from counter where brain_id = ? order by name, week", (self.brain_id,))
+        return {(name, week): value for name, week, value in found}
+
+    def check(self) -> tuple[str, ...]:
+        with self.reading() as session:
+            head = self.read_head(session)
+            last = session.rows(
+                "select seq, hash from ledger where brain_id = ? order by seq desc limit 1", (self.brain_id,)
+            ) or [(0, GENESIS)]
+            rows = {
+                "active claims": "from claim_version where brain_id = ? and ended_at is null and active = 1",
+                "nodes": "from (select distinct id from graph_node where brain_id = ?) as one",
+                "edges": "from (select distinct source, relation, target from graph_edge where brain_id = ?) as one",
+            }
+            counted = {noun: session.rows(f"select count(*) {where}", (self.brain_id,))[0][0] for noun, where in rows.items()}
+        said = {"active claims": head.active_claims, "nodes": head.nodes, "edges": head.edges}
+        problems = [
+            f"{noun}: the head row says {said[noun]}, there are {number}"
+            for noun, number in counted.items()
+            if number != said[noun]
+        ]
+        if last[0] != (head.seq, head.hash):
+            problems.append(f"ledger: the head row says entry {head.seq}, the last entry is {last[0][0]}")
+        return tuple(problems)

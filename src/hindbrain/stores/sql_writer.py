@@ -1,0 +1,344 @@
+"""SQL writing: one transaction, in statements that both databases understand. Knows no connection and no full text."""
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from operator import attrgetter
+from typing import Any, Protocol
+
+from hindbrain.domain.brain import BrainId
+from hindbrain.domain.errors import StaleWrite
+from hindbrain.domain.ledger import GENESIS, Act, Entry, sealed
+from hindbrain.stores.port import BootEntry, Edge, Intent, Mark, Node, Version
+
+__all__ = [
+    "COLUMNS",
+    "ENTRY",
+    "LIVE",
+    "VERSION",
+    "Head",
+    "Row",
+    "Session",
+    "SqlWriter",
+    "TextIndex",
+    "insert",
+    "joined",
+    "label_digest",
+    "reused",
+    "stale",
+    "version_of",
+]
+
+Row = tuple[Any, ...]
+
+# Every table with its columns; what a copy of a brain consists of.
+COLUMNS: dict[str, tuple[str, ...]] = {
+    "brain_head": ("brain_id", "seq", "hash", "turn", "active_claims", "nodes", "edges", "generation"),
+    "ledger": ("brain_id", "seq", "at", "actor", "channel", "act", "subject", "payload", "prev", "hash"),
+    "claim_version": (
+        *("brain_id", "slug", "version", "claim_id", "digest", "text", "active", "created", "born_at"),
+        *("ended_at", "ended_act", "turn", "terms"),
+    ),
+    "claim_number": ("brain_id", "label_digest", "last"),
+    "mark": ("brain_id", "slug", "kind", "at", "marked_by", "channel", "note"),
+    "tombstone": ("brain_id", "fingerprint", "at", "put_by", "reason"),
+    "boot": ("brain_id", "key", "value", "tags", "source_refs", "updated_at_ms", "updated_by_agent"),
+    "anchor": ("brain_id", "slug", "path", "digest"),
+    "graph_node": ("brain_id", "id", "owner", "kind", "label", "path"),
+    "graph_edge": ("brain_id", "source", "relation", "target", "owner"),
+    "intent": ("brain_id", "id", "kind", "payload", "at"),
+    "meta": ("brain_id", "key", "value"),
+    "counter": ("brain_id", "name", "week", "value"),
+}
+
+VERSION = "slug, version, claim_id, digest, text, active, created, born_at, ended_at, ended_act"
+ENTRY = "seq, at, actor, channel, act, subject, payload, prev, hash"
+LIVE = f"select {VERSION} from claim_version where brain_id = ? and ended_at is null"
+
+_entry_values: Callable[[Entry], Row] = attrgetter(*ENTRY.split(", "))
+_mark_values: Callable[[Mark], Row] = attrgetter("slug", "kind", "at", "by", "channel", "note")
+_boot_values: Callable[[BootEntry], Row] = attrgetter(*COLUMNS["boot"][1:])
+_node_values: Callable[[Node], Row] = attrgetter("id", "kind", "label", "path")
+_edge_values: Callable[[Edge], Row] = attrgetter("source", "relation", "target")
+_intent_values: Callable[[Intent], Row] = attrgetter("id", "kind", "payload", "at")
+
+
+def insert(table: str) -> str:
+    columns = COLUMNS[table]
+    return f"insert into {table} ({', '.join(columns)}) values ({', '.join('?' * len(columns))})"
+
+
+def _upsert(table: str, *keys: str) -> str:
+    changed = ", ".join(f"{name} = excluded.{name}" for name in COLUMNS[table] if name not in ("brain_id", *keys))
+    return f"{insert(table)} on conflict (brain_id, {', '.join(keys)}) do update set {changed}"
+
+
+def version_of(row: Row) -> Version:
+    return Version(
+        slug=row[0],
+        version=row[1],
+        claim_id=row[2],
+        digest=row[3],
+        text=row[4],
+        active=bool(row[5]),
+        created=row[6],
+        born_at=row[7],
+        ended_at=row[8],
+        ended_act=row[9],
+    )
+
+
+def joined(terms: Sequence[str]) -> str:
+    """Terms as one text in which each of them is a word."""
+    return " ".join(" ".join(terms).replace("\0", " ").split())
+
+
+def label_digest(brain_id: BrainId, slug: str) -> str:
+    """What stays of a forgotten label: enough to number its next version, too little to read it."""
+    return hashlib.sha256(f"{brain_id}\0{slug}".encode()).hexdigest()
+
+
+def stale(slug: str, expected: int | None, live: int | None) -> StaleWrite:
+    """The refusal of a write that was based on an older read."""
+    now = "it is not live" if live is None else f"version {live} is live"
+    return StaleWrite(
+        f"{slug}: the write was based on version {expected or 'none'}, but {now}",
+        fix="read the claim again and repeat the write on what is live now",
+        slug=slug,
+        expected=expected,
+        live=live,
+    )
+
+
+def reused(slug: str, number: int, last: int) -> StaleWrite:
+    """The refusal of a version number that this label already had, perhaps before it was forgotten."""
+    return StaleWrite(
+        f"{slug}: version {number} is not above {last}, the last one of this label",
+        fix="number versions by the ledger entry that records them",
+        slug=slug,
+        last=last,
+    )
+
+
+class Session(Protocol):
+    """One transaction on one connection. Statements use `?`; a dialect translates."""
+
+    def rows(self, statement: str, values: Sequence[object] = ()) -> list[Row]: ...
+
+    def insert_many(self, table: str, rows: Sequence[Row]) -> None: ...
+
+    def delete_many(self, table: str, keys: Sequence[str], rows: Sequence[Row]) -> None: ...
+
+
+@dataclass(slots=True)
+class Head:
+    """The head row of a brain while a transaction holds it."""
+
+    seq: int = 0
+    hash: str = GENESIS
+    turn: int = 0
+    active_claims: int = 0
+    nodes: int = 0
+    edges: int = 0
+    generation: int = 0
+
+    def values(self) -> Row:
+        return (self.seq, self.hash, self.turn, self.active_claims, self.nodes, self.edges, self.generation)
+
+
+class TextIndex(Protocol):
+    """What follows a claim when it changes; each database keeps its own."""
+
+    def index_claim(self, session: Session, turn: int, words: str) -> None: ...
+
+    def unindex_claim(self, session: Session, turn: int) -> None: ...
+
+    def index_reached(self, session: Session, head: Head) -> None: ...
+
+    def erasing(self, session: Session) -> None: ...
+
+
+class SqlWriter:
+    """One write transaction. The head row is read once, changed in memory and written back before the commit."""
+
+    def __init__(self, brain_id: BrainId, session: Session, head: Head, index: TextIndex) -> None:
+        self._index = index
+        self._session = session
+        self._brain = brain_id
+        self.head = head
+        self._before = replace(self.head)
+        self.erased = False
+
+    def finish(self) -> None:
+        if self.head != self._before:
+            self._session.rows(
+                "update brain_head set seq = ?, hash = ?, turn = ?, active_claims = ?, nodes = ?, edges = ?, generation = ? "
+                "where brain_id = ?",
+                (*self.head.values(), self._brain),
+            )
+        if self.head.seq != self._before.seq:
+            self._index.index_reached(self._session, self.head)
+
+    def append(self, act: Act) -> Entry:
+        entry = sealed(act, seq=self.head.seq + 1, prev=self.head.hash)
+        self._session.rows(insert("ledger"), (self._brain, *_entry_values(entry)))
+        self.head.seq, self.head.hash = entry.seq, entry.hash
+        return entry
+
+    def live(self, slug: str) -> Version | None:
+        found = self._session.rows(f"{LIVE} and slug = ?", (self._brain, slug))
+        return version_of(found[0]) if found else None
+
+    def put_claim(self, version: Version, *, expected: int | None, ended_act: str, terms: Sequence[str]) -> None:
+        slug = version.slug
+        last = self._last_number(slug)
+        if (live := self._close(slug, expected, at=version.born_at, ended_act=ended_act)) != expected:
+            raise stale(slug, expected, live)
+        if version.version <= last:
+            raise reused(slug, version.version, last)
+        self.head.turn += 1
+        self.head.active_claims += version.active
+        words = joined(terms) if version.active else ""
+        self._session.rows(
+            insert("claim_version"),
+            (
+                *(self._brain, slug, version.version, version.claim_id, version.digest, version.text, int(version.active)),
+                *(version.created, version.born_at, None, None, self.head.turn, words),
+            ),
+        )
+        if words:
+            self._index.index_claim(self._session, self.head.turn, words)
+
+    def end_claim(self, slug: str, *, expected: int, at: int, ended_act: str) -> None:
+        if (live := self._close(slug, expected, at=at, ended_act=ended_act)) != expected:
+            raise stale(slug, expected, live)
+
+    def _close(self, slug: str, expected: int | None, *, at: int, ended_act: str) -> int | None:
+        """End the live version if it is the expected one; answers which one was live."""
+        found = self._session.rows(
+            "select version, active, turn from claim_version where brain_id = ? and slug = ? and ended_at is null",
+            (self._brain, slug),
+        )
+        if not found:
+            return None
+        live, active, turn = found[0]
+        if live == expected:
+            if active:
+                self.head.active_claims -= 1
+                self._index.unindex_claim(self._session, turn)
+            self._session.rows(
+                "update claim_version set ended_at = ?, ended_act = ?, terms = '' "
+                "where brain_id = ? and slug = ? and version = ?",
+                (at, ended_act, self._brain, slug, live),
+            )
+        return int(live)
+
+    def _last_number(self, slug: str) -> int:
+        found = self._session.rows(
+            "select max(version) from claim_version where brain_id = ? and slug = ? union all "
+            "select max(last) from claim_number where brain_id = ? and label_digest = ?",
+            (self._brain, slug, self._brain, label_digest(self._brain, slug)),
+        )
+        return max((int(row[0]) for row in found if row[0] is not None), default=0)
+
+    def erase_claim(self, slug: str) -> None:
+        if last := self._last_number(slug):
+            self._session.rows(_upsert("claim_number", "label_digest"), (self._brain, label_digest(self._brain, slug), last))
+        for active, turn in self._session.rows(
+            "select active, turn from claim_version where brain_id = ? and slug = ? and ended_at is null", (self._brain, slug)
+        ):
+            if active:
+                self.head.active_claims -= 1
+                self._index.unindex_claim(self._session, turn)
+        for table in ("claim_version", "mark", "anchor"):
+            self._session.rows(f"delete from {table} where brain_id = ? and slug = ?", (self._brain, slug))
+        self.put_graph(f"claim:{slug}", (), ())
+        self._index.erasing(self._session)
+        self.erased = True
+
+    def put_mark(self, mark: Mark) -> None:
+        self._session.rows(_upsert("mark", "slug", "kind"), (self._brain, *_mark_values(mark)))
+
+    def drop_mark(self, slug: str, kind: str) -> None:
+        self._session.rows("delete from mark where brain_id = ? and slug = ? and kind = ?", (self._brain, slug, kind))
+
+    def put_tombstone(self, fingerprint: str, *, at: int, by: str, reason: str) -> None:
+        self._session.rows(f"{insert('tombstone')} on conflict do nothing", (self._brain, fingerprint, at, by, reason))
+
+    def drop_tombstone(self, fingerprint: str) -> bool:
+        return bool(
+            self._session.rows(
+                "delete from tombstone where brain_id = ? and fingerprint = ? returning fingerprint", (self._brain, fingerprint)
+            )
+        )
+
+    def put_boot(self, entry: BootEntry) -> None:
+        self._session.rows(_upsert("boot", "key"), (self._brain, *_boot_values(entry)))
+
+    def drop_boot(self, key: str) -> bool:
+        return bool(self._session.rows("delete from boot where brain_id = ? and key = ? returning key", (self._brain, key)))
+
+    def put_anchors(self, slug: str, anchors: Mapping[str, str]) -> None:
+        self._session.rows("delete from anchor where brain_id = ? and slug = ?", (self._brain, slug))
+        self._session.insert_many("anchor", [(self._brain, slug, path, digest) for path, digest in anchors.items()])
+
+    def put_graph(self, owner: str, nodes: Iterable[Node], edges: Iterable[Edge]) -> None:
+        had_nodes: dict[str, Row] = {
+            row[0]: row
+            for row in self._session.rows(
+                "select id, kind, label, path from graph_node where brain_id = ? and owner = ?", (self._brain, owner)
+            )
+        }
+        had_edges = set(
+            self._session.rows(
+                "select source, relation, target from graph_edge where brain_id = ? and owner = ?", (self._brain, owner)
+            )
+        )
+        gives_nodes: dict[str, Row] = {node.id: _node_values(node) for node in nodes}
+        gives_edges: set[Row] = {_edge_values(edge) for edge in edges}
+        if had_nodes == gives_nodes and had_edges == gives_edges:
+            return
+        before = self._exclusive(owner)
+        # Only the difference is written: an inventory of 100,000 files changes by a handful.
+        gone = [(self._brain, id_, owner) for id_, row in had_nodes.items() if gives_nodes.get(id_) != row]
+        came = [(self._brain, row[0], owner, *row[1:]) for id_, row in gives_nodes.items() if had_nodes.get(id_) != row]
+        self._session.delete_many("graph_node", ("brain_id", "id", "owner"), gone)
+        self._session.insert_many("graph_node", came)
+        lost = [(self._brain, *row, owner) for row in had_edges - gives_edges]
+        self._session.delete_many("graph_edge", ("brain_id", "source", "relation", "target", "owner"), lost)
+        self._session.insert_many("graph_edge", [(self._brain, *row, owner) for row in sorted(gives_edges - had_edges)])
+        after = self._exclusive(owner)
+        self.head.nodes += after[0] - before[0]
+        self.head.edges += after[1] - before[1]
+        self.head.generation += 1
+
+    def _exclusive(self, owner: str) -> tuple[int, int]:
+        """How many nodes and edges no other owner gives: what this owner adds to the size of the graph."""
+        ((nodes,),) = self._session.rows(
+            "select count(*) from graph_node a where a.brain_id = ? and a.owner = ? and not exists (select 1 from graph_node b "
+            "where b.brain_id = a.brain_id and b.id = a.id and b.owner <> a.owner)",
+            (self._brain, owner),
+        )
+        ((edges,),) = self._session.rows(
+            "select count(*) from graph_edge a where a.brain_id = ? and a.owner = ? and not exists (select 1 from graph_edge b "
+            "where b.brain_id = a.brain_id and b.source = a.source and b.relation = a.relation and b.target = a.target "
+            "and b.owner <> a.owner)",
+            (self._brain, owner),
+        )
+        return int(nodes), int(edges)
+
+    def put_intent(self, intent: Intent) -> None:
+        self._session.rows(_upsert("intent", "id"), (self._brain, *_intent_values(intent)))
+
+    def drop_intent(self, intent_id: str) -> None:
+        self._session.rows("delete from intent where brain_id = ? and id = ?", (self._brain, intent_id))
+
+    def set_meta(self, key: str, value: str) -> None:
+        self._session.rows(_upsert("meta", "key"), (self._brain, key, value))
+
+    def add_counts(self, counts: Mapping[tuple[str, str], int]) -> None:
+        for (name, week), value in counts.items():
+            self._session.rows(
+                f"{insert('counter')} on conflict (brain_id, name, week) do update set value = counter.value + excluded.value",
+                (self._brain, name, week, value),
+            )

@@ -1,0 +1,385 @@
+"""SQLite: a brain in two files. `brain.db` is the truth and is synced at every commit; `index.db` is derived and may be lost.
+
+Nothing needs both at once: a transaction commits to brain.db first, and the mark in index.db says how far it followed.
+"""
+
+import json
+from array import array
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import apsw
+
+from hindbrain.domain.brain import BrainId
+from hindbrain.domain.errors import StoreUnavailable
+from hindbrain.domain.ledger import GENESIS
+from hindbrain.stores.migrations import MIGRATIONS, Migration, outstanding
+from hindbrain.stores.port import Found
+from hindbrain.stores.sql import SqlStore
+from hindbrain.stores.sql_writer import Head, Row, Session, joined
+from hindbrain.stores.sqlite_files import (
+    SqliteSession,
+    Turns,
+    copy_file,
+    create_private,
+    now_ms,
+    require_library,
+    translated,
+)
+
+__all__ = ["SqliteStore"]
+
+BUSY_MS = 20_000  # how long SQLite's own lock is waited for; an ingest of a large repository may hold it for seconds
+TURN_SECONDS = 10.0  # how long a writer queues before it asks SQLite's lock directly
+GLANCE_SECONDS = 0.05  # how long a reader waits to tell an index that is behind from a commit that is under way
+SCRUB_MS = 5_000  # how long a forget waits for readers to leave the log; after that the next opening does it
+LOG_BYTES = 4 * 1024 * 1024  # what a log may keep on disk after a checkpoint
+COUNTED = 1_000  # where counting how common a word is may stop
+INDEX_VERSION = 1
+SCRUB = "store.scrub"  # meta key: a claim was erased, and the log may still hold its text
+
+_INDEX = (
+    # Our terms are words already. This tokenizer keeps everything beyond ASCII as it is, so that a term matches just itself.
+    "create virtual table idx.words using fts5(terms, tokenize = \"ascii tokenchars '_'\")",
+    "insert into idx.words (words, rank) values ('secure-delete', 1)",
+    "create table idx.mark (one integer primary key check (one = 1), seq integer not null, hash text not null) strict",
+    f"insert into idx.mark values (1, 0, '{GENESIS}')",
+    f"pragma idx.user_version = {INDEX_VERSION}",
+)
+_PRAGMAS = tuple(
+    f"pragma {place}.{setting}"
+    for place, sync in (("main", "full"), ("idx", "normal"))
+    for setting in (f"synchronous = {sync}", "secure_delete = on", f"journal_size_limit = {LOG_BYTES}")
+)
+_BROKEN = (apsw.NotADBError, apsw.CorruptError)
+
+
+class _BrokenIndex(Exception):
+    """index.db is missing, damaged or of another release."""
+
+
+class _OldSchema(Exception):
+    """brain.db is empty, older than this release, or came out of a backup."""
+
+
+def _mark(session: Session) -> tuple[int, str]:
+    ((seq, digest),) = session.rows("select seq, hash from idx.mark")
+    return seq, digest
+
+
+class SqliteStore(SqlStore):
+    """One brain in a directory of its own. Safe for several threads and processes."""
+
+    among = "in (select value from json_each(?))"
+
+    def __init__(
+        self, directory: Path, brain_id: BrainId, *, migrations: Sequence[Migration] = MIGRATIONS, vfs: str | None = None
+    ) -> None:
+        super().__init__(brain_id)
+        require_library(apsw.sqlite_lib_version())
+        self.path = directory / "brain.db"
+        self._index_path = directory / "index.db"
+        self._migrations = migrations
+        self._vfs = vfs
+        self._turns = Turns(directory / "brain.db.lock")
+        # A connection serves one call at a time. Each is kept with the index file it opened; deque's append and pop are atomic.
+        self._idle: deque[tuple[apsw.Connection, int]] = deque()
+        self._closed = False
+        create_private(self.path)
+        with translated(self.path), self._borrowed() as connection:
+            session = SqliteSession(connection)
+            current = _mark(session) == self._end_of_chain(session)
+            unclean = session.rows("select 1 from meta where brain_id = ? and key = ?", (self.brain_id, SCRUB))
+        if not current:
+            self._heal(TURN_SECONDS)
+        if unclean:
+            self.erased()
+
+    # --- connections -------------------------------------------------------------------------------------------------
+
+    def _open(self, busy_ms: int = BUSY_MS) -> apsw.Connection:
+        connection = apsw.Connection(str(self.path), vfs=self._vfs)
+        connection.set_busy_timeout(busy_ms)
+        return connection
+
+    def _connect(self) -> tuple[apsw.Connection, int]:
+        try:
+            return self._attached()
+        except (_OldSchema, _BrokenIndex):
+            with self._turns.taken(TURN_SECONDS):
+                self._migrate()
+                self._repair_index()
+            return self._attached()
+
+    def _attached(self) -> tuple[apsw.Connection, int]:
+        """A connection to both files, or the reason why there can be none yet."""
+        connection = self._open()
+        try:
+            session = SqliteSession(connection)
+            version, journal = connection.pragma("user_version"), connection.pragma("journal_mode")
+            if outstanding(self._migrations, version, str(self.path)) or journal != "wal":
+                raise _OldSchema
+            try:
+                file = self._index_path.stat().st_ino
+                session.rows("attach ? as idx", (str(self._index_path),))
+                if session.rows("pragma idx.user_version") != [(INDEX_VERSION,)]:
+                    raise _BrokenIndex
+                _mark(session)
+            except (FileNotFoundError, ValueError, apsw.SQLError, *_BROKEN) as error:
+                raise _BrokenIndex from error
+            for pragma in _PRAGMAS:
+                session.rows(pragma)
+            # Closing must not remove the log by its name: after a renewal that name belongs to another index.
+            keep = array("i", [1])
+            connection.file_control("idx", apsw.SQLITE_FCNTL_PERSIST_WAL, keep.buffer_info()[0])
+        except BaseException:
+            connection.close()
+            raise
+        return connection, file
+
+    @contextmanager
+    def _borrowed(self) -> Iterator[apsw.Connection]:
+        connection, file = self._take()
+        try:
+            yield connection
+        except apsw.Error:
+            connection.close()
+            raise
+        except BaseException:
+            self._give_back(connection, file)
+            raise
+        self._give_back(connection, file)
+
+    def _take(self) -> tuple[apsw.Connection, int]:
+        if self._closed:
+            raise StoreUnavailable(f"{self.path} was closed", fix="open the brain again")
+        while self._idle:
+            try:
+                connection, file = self._idle.pop()
+            except IndexError:
+                break
+            with suppress(FileNotFoundError):
+                if self._index_path.stat().st_ino == file:
+                    return connection, file
+            connection.close()  # another process renewed the index, or somebody removed it
+        return self._connect()
+
+    def _give_back(self, connection: apsw.Connection, file: int) -> None:
+        if connection.in_transaction:
+            connection.execute("rollback")
+        if self._closed:
+            connection.close()
+        else:
+            self._idle.append((connection, file))
+
+    @contextmanager
+    def reading(self) -> Iterator[Session]:
+        with translated(self.path), self._borrowed() as connection:
+            connection.execute("begin")
+            yield SqliteSession(connection)
+            connection.execute("commit")
+
+    @contextmanager
+    def transaction(self) -> Iterator[Session]:
+        with translated(self.path), self._turns.taken(TURN_SECONDS), self._borrowed() as connection:
+            session = SqliteSession(connection)
+            session.rows("begin immediate")
+            self._catch_up(session)
+            yield session
+            session.rows("commit")
+
+    def listed(self, values: Sequence[str]) -> object:
+        return json.dumps(list(values), ensure_ascii=False)
+
+    # --- the schema --------------------------------------------------------------------------------------------------
+
+    def _migrate(self) -> None:
+        """Bring brain.db to this release. The caller has the writers' turn."""
+        connection = self._open()
+        try:
+            version = connection.pragma("user_version")
+            steps = outstanding(self._migrations, version, str(self.path))
+            if steps and version:
+                copy_file(connection, self.path.with_name(f"brain.db.v{version}.{now_ms()}.bak"))
+            connection.pragma("journal_mode", "wal")
+            session = SqliteSession(connection)
+            session.rows("begin immediate")
+            for step in steps:
+                for statement in step.sqlite:
+                    session.rows(statement)
+                session.rows(f"pragma user_version = {step.number}")
+            session.rows("commit")
+        finally:
+            connection.close()
+
+    def _repair_index(self) -> None:
+        with suppress(_BrokenIndex):
+            self._attached()[0].close()
+            return  # it was not the index, or somebody else renewed it while we queued
+        self._renew_index()
+
+    def _renew_index(self) -> None:
+        """Move the index aside and begin an empty one; its mark is behind, so that it is filled from brain.db."""
+        aside = f".corrupt.{now_ms()}"
+        for name in ("index.db-shm", "index.db-wal", "index.db"):
+            with suppress(FileNotFoundError):
+                self._index_path.with_name(name).rename(self._index_path.with_name(name + aside))
+        create_private(self._index_path)
+        connection = self._open()
+        try:
+            session = SqliteSession(connection)
+            session.rows("attach ? as idx", (str(self._index_path),))
+            session.rows("pragma idx.journal_mode = wal")
+            session.rows("begin immediate")
+            for statement in _INDEX:
+                session.rows(statement)
+            session.rows("commit")
+        finally:
+            connection.close()
+
+    # --- the index ---------------------------------------------------------------------------------------------------
+
+    def index_claim(self, session: Session, turn: int, words: str) -> None:
+        session.rows("insert into idx.words (rowid, terms) values (?, ?)", (turn, words))
+
+    def unindex_claim(self, session: Session, turn: int) -> None:
+        session.rows("delete from idx.words where rowid = ?", (turn,))
+
+    def index_reached(self, session: Session, head: Head) -> None:
+        session.rows("update idx.mark set seq = ?, hash = ?", (head.seq, head.hash))
+
+    def _end_of_chain(self, session: Session) -> tuple[int, str]:
+        head = self.read_head(session)
+        return head.seq, head.hash
+
+    def _catch_up(self, session: Session) -> None:
+        """Inside a write transaction: give the index what a killed writer or a power cut kept from it."""
+        head, mark = self._end_of_chain(session), _mark(session)
+        if head == mark:
+            return
+        known = session.rows("select hash from ledger where brain_id = ? and seq = ?", (self.brain_id, mark[0]))
+        if mark[0] and known != [(mark[1],)]:
+            # The mark is no part of this chain: brain.db came from elsewhere, and its turns are other claims.
+            session.rows("delete from idx.words")
+        wanted = "from claim_version where brain_id = ? and ended_at is null and active = 1"
+        session.rows(
+            f"delete from idx.words where rowid in (select rowid from idx.words except select turn {wanted})", (self.brain_id,)
+        )
+        session.rows(
+            f"insert into idx.words (rowid, terms) select turn, terms {wanted} and terms <> '' "
+            "and turn not in (select rowid from idx.words) order by turn",
+            (self.brain_id,),
+        )
+        session.rows("update idx.mark set seq = ?, hash = ?", head)
+
+    def _heal(self, seconds: float) -> None:
+        """Catch up if it is our turn soon; otherwise a writer is at work, and each writer catches up first."""
+        with self._turns.taken(seconds) as mine:
+            if mine:
+                with self.transaction():
+                    pass
+
+    def _behind(self) -> int:
+        with self.reading() as session:
+            (seq, digest), (reached, hashed) = self._end_of_chain(session), _mark(session)
+        # An index that is ahead saw a commit that came after the head was read.
+        return max(seq - reached, 0) if seq != reached else int(digest != hashed)
+
+    def lag(self) -> int:
+        if not self._behind():
+            return 0
+        with self._turns.taken(GLANCE_SECONDS):
+            return self._behind()
+
+    def find(self, terms: Sequence[str], *, limit: int) -> Found:
+        if self._behind():
+            self._heal(GLANCE_SECONDS)
+        words = list(dict.fromkeys(joined(terms).split()))
+        try:
+            return self._find(words, limit)
+        except StoreUnavailable as error:
+            if not isinstance(error.__cause__, _BROKEN):
+                raise
+        # Derived data may always be thrown away; if it was brain.db that is damaged, the second try says so.
+        self._replace_index()
+        return self._find(words, limit)
+
+    def _find(self, words: Sequence[str], limit: int) -> Found:
+        quoted = ['"' + word.replace('"', '""') + '"' for word in words]
+        count = f"select count(*) from (select 1 from idx.words where words match ? limit {COUNTED})"
+        found: list[Row] = []
+        with self.reading() as session:
+            numbers = [int(session.rows(count, (one,))[0][0]) for one in quoted]
+            if quoted and limit > 0:
+                # Equal scores: the newer claim first, however the index was filled.
+                found = session.rows(
+                    "select v.slug from (select rowid as turn, bm25(words) as score from idx.words where words match ? "
+                    "order by score, turn desc limit ?) as f join claim_version v on v.brain_id = ? and v.turn = f.turn "
+                    "and v.ended_at is null and v.active = 1 order by f.score, f.turn desc",
+                    (" OR ".join(quoted), limit, self.brain_id),
+                )
+            total = self.read_head(session).active_claims
+        slugs = tuple(row[0] for row in found)
+        return Found(slugs=slugs, frequencies=dict(zip(words, numbers, strict=True)), total=total)
+
+    def reindex(self) -> None:
+        """Fill the index anew in place; only a file that cannot even be emptied is replaced."""
+        try:
+            with self.transaction() as session:
+                session.rows("delete from idx.words")
+                session.rows("update idx.mark set seq = 0, hash = ?", (GENESIS,))
+                self._catch_up(session)
+        except StoreUnavailable as error:
+            if not isinstance(error.__cause__, _BROKEN):
+                raise
+            self._replace_index()
+
+    def _replace_index(self) -> None:
+        """A fresh file, filled from brain.db. Connections to the old one are closed when they are next asked for."""
+        with self._turns.taken(TURN_SECONDS):
+            with translated(self._index_path):
+                self._renew_index()
+            self._heal(TURN_SECONDS)
+
+    # --- erasing, copying, checking, closing -------------------------------------------------------------------------
+
+    def erasing(self, session: Session) -> None:
+        session.rows("insert into meta (brain_id, key, value) values (?, ?, '1') on conflict do nothing", (self.brain_id, SCRUB))
+
+    def erased(self) -> None:
+        """Deleted rows are overwritten at once; now the logs go, and every copy that was only kept for safety."""
+        for pattern in ("index.db*.corrupt.*", "brain.db.v*.bak"):
+            for path in self.path.parent.glob(pattern):
+                path.unlink(missing_ok=True)
+        with translated(self.path):
+            connection = self._open(SCRUB_MS)
+            try:
+                logs = SqliteSession(connection)
+                logs.rows("attach ? as idx", (str(self._index_path),))
+                done = [logs.rows(f"pragma {place}.wal_checkpoint(truncate)")[0][0] == 0 for place in ("main", "idx")]
+            finally:
+                connection.close()
+        if all(done):
+            with self.transaction() as session:
+                session.rows("delete from meta where brain_id = ? and key = ?", (self.brain_id, SCRUB))
+
+    def backup(self, target: Path) -> None:
+        with translated(self.path), self._borrowed() as connection:
+            copy_file(connection, target)
+
+    def check(self) -> tuple[str, ...]:
+        with self.reading() as session:
+            said = {
+                name: session.rows(f"pragma {place}.integrity_check(10)")
+                for name, place in (("brain.db", "main"), ("index.db", "idx"))
+            }
+        damage = [f"{name}: {line}" for name, lines in said.items() for (line,) in lines if line != "ok"]
+        return (*damage, *super().check())
+
+    def close(self) -> None:
+        self._closed = True
+        while self._idle:
+            with suppress(IndexError):
+                self._idle.pop()[0].close()

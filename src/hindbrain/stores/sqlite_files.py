@@ -1,0 +1,190 @@
+"""SQLite files: who may read them, whose turn it is to write, what their errors mean, and whole copies of them."""
+
+import os
+import sys
+import threading
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import apsw
+
+from hindbrain.domain.errors import Busy, StoreUnavailable
+from hindbrain.stores.atomic import sync_directory
+from hindbrain.stores.migrations import MIGRATIONS
+from hindbrain.stores.sql_writer import COLUMNS, Row
+
+if sys.platform != "win32":
+    import fcntl
+
+__all__ = ["SqliteSession", "Turns", "copy_file", "create_private", "now_ms", "require_library", "translated", "write_copy"]
+
+OLDEST_LIBRARY = (3, 51, 3)  # before it, a checkpoint beside a writer can lose pages (the WAL-reset bug)
+
+
+def require_library(version: str) -> None:
+    """Refuse a SQLite in which several processes on one file can corrupt it."""
+    if tuple(int(part) for part in version.split(".")[:3]) < OLDEST_LIBRARY:
+        raise StoreUnavailable(
+            f"SQLite {version} can lose data when several processes write one file",
+            fix=f"install apsw {'.'.join(map(str, OLDEST_LIBRARY))} or newer",
+        )
+
+
+@contextmanager
+def translated(path: Path) -> Iterator[None]:
+    """What SQLite says, as an error of ours with the next safe step."""
+    try:
+        yield
+    except (apsw.BusyError, apsw.LockedError) as error:
+        raise Busy(f"{path} is locked by another writer: {error}", fix="try again in a moment") from error
+    except apsw.FullError as error:
+        raise StoreUnavailable(f"no space left for {path}: {error}", fix="free some disk space; nothing was changed") from error
+    except (apsw.NotADBError, apsw.CorruptError) as error:
+        raise StoreUnavailable(f"{path} is damaged: {error}", fix="restore the brain from a backup of brain.db") from error
+    except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError, apsw.AuthError) as error:
+        raise StoreUnavailable(f"{path} cannot be written: {error}", fix="check who owns the directory and its mode") from error
+    except (apsw.IOError, apsw.ProtocolError, apsw.NoLFSError, apsw.NoMemError) as error:
+        raise StoreUnavailable(
+            f"the disk did not answer for {path}: {error}", fix="check the disk; network file systems are not supported"
+        ) from error
+
+
+@contextmanager
+def _disk(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise StoreUnavailable(f"{path}: {error.strerror or error}", fix="check the disk and who owns the directory") from error
+
+
+def now_ms() -> int:
+    """For names of files only; no row ever gets its time here."""
+    return time.time_ns() // 1_000_000
+
+
+def create_private(path: Path) -> bool:
+    """Make an empty file that only its user may read; False when it is there already. SQLite gives its log the same mode."""
+    with _disk(path):
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        try:
+            os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        except FileExistsError:
+            return False
+        sync_directory(path.parent)
+        return True
+
+
+class Turns:
+    """The writers' queue: fair between processes, and released by the kernel when a holder dies.
+
+    It is only a queue; SQLite's own lock stays the authority. Who does not get a turn in time goes on and asks that.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._threads = threading.RLock()
+        self._depth = 0
+
+    @contextmanager
+    def taken(self, seconds: float) -> Iterator[bool]:
+        """True when it really is our turn. A thread that has the turn may take it again."""
+        mine = self._threads.acquire(timeout=seconds)
+        try:
+            if mine and self._depth:
+                yield True
+                return
+            with _disk(self._path):
+                handle = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            try:
+                first = _flock(handle, seconds)
+                self._depth += mine
+                yield mine and first
+            finally:
+                self._depth -= mine
+                os.close(handle)
+        finally:
+            if mine:
+                self._threads.release()
+
+
+def _flock(handle: int, seconds: float) -> bool:
+    if sys.platform == "win32":
+        return True
+    with suppress(OSError):
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return True
+
+    # flock knows no timeout, and polling would lose one's place in the queue. A waiter that is left behind keeps nothing:
+    # the lock ends with the handle.
+    def wait() -> None:
+        with suppress(OSError):
+            fcntl.flock(handle, fcntl.LOCK_EX)
+
+    waiter = threading.Thread(target=wait, daemon=True, name="hindbrain-turn")
+    waiter.start()
+    waiter.join(seconds)
+    return not waiter.is_alive()
+
+
+class SqliteSession:
+    """Statements on one connection."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self.connection = connection
+
+    def rows(self, statement: str, values: Sequence[object] = ()) -> list[Row]:
+        # fetchall also where no row is expected: a cursor that is not read to its end has not run to its end.
+        return self.connection.execute(statement, values).fetchall()
+
+    def insert_many(self, table: str, rows: Iterable[Row]) -> None:
+        columns = COLUMNS[table]
+        places = ", ".join("?" * len(columns))
+        self.connection.executemany(f"insert into {table} ({', '.join(columns)}) values ({places})", rows).fetchall()
+
+    def delete_many(self, table: str, keys: Sequence[str], rows: Iterable[Row]) -> None:
+        where = " and ".join(f"{key} = ?" for key in keys)
+        self.connection.executemany(f"delete from {table} where {where}", rows).fetchall()
+
+
+@contextmanager
+def _whole(target: Path) -> Iterator[apsw.Connection]:
+    """A database that is at `target` when the block ends well, whole and synced, and not at all otherwise."""
+    temporary = target.with_name(f".{target.name}.{now_ms()}.tmp")
+    create_private(temporary)
+    try:
+        with translated(target):
+            connection = apsw.Connection(str(temporary))
+            try:
+                yield connection
+                # The copy is one file: no log beside it.
+                connection.execute("pragma journal_mode = delete").fetchall()
+            finally:
+                connection.close()
+        with _disk(target):
+            os.replace(temporary, target)
+            sync_directory(target.parent)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def copy_file(source: apsw.Connection, target: Path) -> None:
+    """A consistent copy of an open database, beside its writers."""
+    with _whole(target) as copy, copy.backup("main", source, "main") as backup:
+        while not backup.done:
+            backup.step(-1)
+
+
+def write_copy(target: Path, tables: Iterable[tuple[str, Iterable[Row]]]) -> None:
+    """The rows of another store as a brain.db of this release."""
+    with _whole(target) as copy:
+        session = SqliteSession(copy)
+        session.rows("begin immediate")
+        for step in MIGRATIONS:
+            for statement in step.sqlite:
+                session.rows(statement)
+        for table, rows in tables:
+            session.insert_many(table, rows)
+        session.rows(f"pragma user_version = {MIGRATIONS[-1].number}")
+        session.rows("commit")
