@@ -4,6 +4,7 @@ Nothing needs both at once: a transaction commits to brain.db first, and the mar
 """
 
 import json
+import string
 from array import array
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -40,9 +41,12 @@ COUNTED = 1_000  # where counting how common a word is may stop
 INDEX_VERSION = 1
 SCRUB = "store.scrub"  # meta key: a claim was erased, and the log may still hold its text
 
+# Our terms are words already, so only white space parts them: this tokenizer keeps everything beyond ASCII as it is and is told
+# to keep the rest, and a term matches just itself.
+_KEPT = string.punctuation.replace("'", "''").replace('"', '""')
+
 _INDEX = (
-    # Our terms are words already. This tokenizer keeps everything beyond ASCII as it is, so that a term matches just itself.
-    "create virtual table idx.words using fts5(terms, tokenize = \"ascii tokenchars '_'\")",
+    f"create virtual table idx.words using fts5(terms, tokenize = \"ascii tokenchars '{_KEPT}'\")",
     "insert into idx.words (words, rank) values ('secure-delete', 1)",
     "create table idx.mark (one integer primary key check (one = 1), seq integer not null, hash text not null) strict",
     f"insert into idx.mark values (1, 0, '{GENESIS}')",
