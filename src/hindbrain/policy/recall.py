@@ -5,12 +5,11 @@ from dataclasses import dataclass
 __all__ = [
     "BEAT_CANDIDATES",
     "BEAT_MIN_SCORE",
-    "COMMON_SHARE",
+    "LOOKUP_CLAIMS",
     "QUERY_TERMS",
     "RECENT_ROWS",
     "SEEK_TOP_K",
     "STOP_WORDS",
-    "TELLING_ENOUGH",
     "WEIGHTS",
     "Weights",
 ]
@@ -19,8 +18,7 @@ BEAT_CANDIDATES = 24  # hits looked at for each feed of a beat: enough to drop d
 BEAT_MIN_SCORE = 0.1  # below this a claim shares only common words with the task
 RECENT_ROWS = 3  # shown when nothing matches: enough to see that memory exists, too few to be noise
 SEEK_TOP_K = 20
-COMMON_SHARE = 5  # a word in more than one claim of five is common here
-TELLING_ENOUGH = 3  # with this many rarer words the common ones only cost time
+LOOKUP_CLAIMS = 3_000  # claims a lookup may rank, about two milliseconds; the rarest words of a question come first
 QUERY_TERMS = 24  # the rarest words of a long task carry its meaning; more cost time and change nothing
 
 

@@ -1,5 +1,6 @@
 """Brains: which there are, which covers a directory, and which are open. At most a few stay warm."""
 
+import os
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
@@ -28,6 +29,8 @@ class OpenBrain:
         self.directory = directory
         self.store = store
         self.state = FileState(directory / "files.db")
+        self._own = ClaimDirectory(directory / "agent-memory")
+        self._carried = ClaimDirectory(Path(brain.root, REPO_DIR, "agent-memory")) if brain.root is not None else None
         self.users = 0
         self.lock = threading.RLock()
         self.counts: dict[tuple[str, str], int] = {}
@@ -36,12 +39,9 @@ class OpenBrain:
     @property
     def places(self) -> tuple[ClaimDirectory, ...]:
         """Where claim files are read from; the first is where they are written."""
-        own = ClaimDirectory(self.directory / "agent-memory")
-        if self.brain.root is not None:
-            carried = Path(self.brain.root) / REPO_DIR / "agent-memory"
-            if carried.is_dir():
-                return (ClaimDirectory(carried), own)
-        return (own,)
+        if self._carried is not None and os.path.isdir(self._carried.path):
+            return (self._carried, self._own)
+        return (self._own,)
 
     @property
     def place(self) -> ClaimDirectory:
@@ -49,7 +49,8 @@ class OpenBrain:
 
     def holding(self, slug: str) -> ClaimDirectory:
         """The directory that has the file of a slug, else the one where it would be written."""
-        return next((place for place in self.places if place.file(slug).exists()), self.place)
+        places = self.places
+        return next((place for place in places if place.has(slug)), places[0]) if len(places) > 1 else places[0]
 
     def close(self) -> None:
         self.state.close()

@@ -130,7 +130,7 @@ class Recall:
         if not words:
             return []
         known = opened.store.find(words, limit=0)
-        telling = rarest(words, known.frequencies, known.total)
+        telling = rarest(words, known.frequencies)
         if not telling:
             return []
         found = opened.store.find(telling, limit=candidates)

@@ -50,9 +50,13 @@ class ClaimDirectory:
         self.path = path
         self.history_path = path / ".history"
         self.locks_path = path / ".locks"
+        self._prefix = f"{path}/"
 
     def file(self, slug: Slug) -> Path:
         return self.path / f"{slug}.light.md"
+
+    def has(self, slug: Slug) -> bool:
+        return os.path.exists(f"{self._prefix}{slug}.light.md")
 
     def lock(self, slug: Slug, *, wait_s: float) -> AbstractContextManager[None]:
         """The one writer of a slug. The lock file stays: removing it would let two writers hold two of them."""
@@ -68,7 +72,7 @@ class ClaimDirectory:
 
     def facts(self, slug: Slug) -> FileFacts | None:
         try:
-            found = os.stat(self.file(slug))
+            found = os.stat(f"{self._prefix}{slug}.light.md")
         except FileNotFoundError:
             return None
         return FileFacts(slug=slug, mtime_ns=found.st_mtime_ns, size=found.st_size)
