@@ -135,6 +135,7 @@ class Recall:
             return []
         found = opened.store.find(telling, limit=candidates)
         versions = opened.store.live(found.slugs)
+        said = opened.store.words(found.slugs)
         marks = self._marks(opened, found.slugs)
         now, ranked = self._clock(), []
         for slug in found.slugs:
@@ -142,7 +143,7 @@ class Recall:
             if version is None or not version.active or (DEMOTION in marks.get(slug, set()) and not marked):
                 continue
             claim = parse(version.text, fallback_label=slug)
-            fit = coverage(words, set(terms(claim.label)), set(claim_terms(claim)), known.frequencies, known.total)
+            fit = coverage(words, set(terms(claim.label)), said[slug], known.frequencies, known.total)
             if fit >= min_score:
                 score = weighed(
                     fit,

@@ -194,6 +194,10 @@ class MemoryStore:
         state = self._state
         return {slug: version for slug in slugs if (version := state.live(slug)) is not None}
 
+    def words(self, slugs: Sequence[str]) -> dict[str, frozenset[str]]:
+        state = self._state
+        return {slug: frozenset(state.words[slug][1] if slug in state.words else ()) for slug in slugs if state.live(slug)}
+
     def each_live(self) -> Iterator[Version]:
         yield from self._state.each_live()
 

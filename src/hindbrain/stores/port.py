@@ -194,6 +194,10 @@ class BrainStore(Protocol):
         """The live versions among these slugs."""
         ...
 
+    def words(self, slugs: Sequence[str]) -> dict[str, frozenset[str]]:
+        """The words by which each of these live claims is found, as put_claim got them; none for one that is not indexed."""
+        ...
+
     def each_live(self) -> Iterator[Version]:
         """Every live version, by slug, pointers too. Streams: never holds a whole brain in memory."""
         ...

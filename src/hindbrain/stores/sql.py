@@ -161,6 +161,12 @@ class SqlStore(ABC):
         found = self._rows(f"{LIVE} and slug {self.among}", (self.brain_id, self.listed(slugs)))
         return {row[0]: version_of(row) for row in found}
 
+    def words(self, slugs: Sequence[str]) -> dict[str, frozenset[str]]:
+        if not slugs:
+            return {}
+        statement = f"select slug, terms from claim_version where brain_id = ? and ended_at is null and slug {self.among}"
+        return {slug: frozenset(terms.split()) for slug, terms in self._rows(statement, (self.brain_id, self.listed(slugs)))}
+
     def each_live(self) -> Iterator[Version]:
         last = ""
         while page := self._rows(f"{LIVE} and slug > ? order by slug limit {PAGE}", (self.brain_id, last)):
