@@ -209,6 +209,8 @@ class Gateway:
             text = render(claim)
             self.check_text(text)
         place = opened.holding(slug) if draft.on_disk else opened.place
+        # Asked before the first temporary file: what changes the directory from here on is this write.
+        clean = opened.state.directory(str(place.path)) == place.mtime_ns()
         staged = None if draft.on_disk else place.stage(slug, text, replaced=live.text if live else None)
         try:
             version, resolved, unresolved = self._commit(opened, draft, slug, salt, live, claim, text, now)
@@ -216,7 +218,7 @@ class Gateway:
             if staged is not None:
                 place.unstage(staged)
             raise
-        path = self._files(opened, place, slug, staged, live, version, now)
+        path = self._files(opened, place, slug, staged, live, version, now, clean=clean)
         self._events.publish(
             {"brain": opened.brain.name, "act": draft.act, "slug": slug, "version": version.version}, session=draft.session
         )
@@ -296,9 +298,10 @@ class Gateway:
         live: Version | None,
         version: Version,
         now: int,
+        *,
+        clean: bool,
     ) -> Path:
         """The committed version onto the disk. A crash in here is rolled forward by the next reader."""
-        clean = opened.state.directory(str(place.path)) == place.mtime_ns()
         if staged is not None:
             place.place(slug, staged, at=now)
             self._leave_other_places(opened, place, slug)
@@ -346,9 +349,9 @@ class Gateway:
             writer.put_graph(f"claim:{slug}", [], [])
             if before is not None:
                 before(writer)
+        clean = opened.state.directory(str(place.path)) == place.mtime_ns()
         place.archive(slug, live.text, at=now)
         if remove_file:
-            clean = opened.state.directory(str(place.path)) == place.mtime_ns()
             place.remove(slug)
             opened.state.drop(str(place.path), slug)
             if clean:
