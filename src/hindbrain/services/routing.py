@@ -107,7 +107,6 @@ class Router:
                     f"the brain this session was bound to ({state.bound_project_root}) is no longer on disk",
                 )
             )
-            state.bound_project_root = None
         root, source = (caller.root, caller.root_source) if caller.root else (state.remembered_root, RootSource.SESSION)
         brain = self._brains.covering(root) if root else None
         if brain is None and caller.told_root is not None:
@@ -115,7 +114,8 @@ class Router:
             root, source = caller.told_root, RootSource.CALL
             brain = self._brains.covering(root)
         if brain is not None:
-            state.bound_project_root = brain.root
+            # A session whose brain is gone is not moved to another in silence: every answer says so until it is bound anew.
+            state.bound_project_root = state.bound_project_root or brain.root
             return Route(brain=brain, root=root, root_source=source.value, gaps=tuple(gaps))
         lent = self._brains.home.project(self._brains.bound_root) if self._brains.bound_root else None
         if root is None:
