@@ -57,7 +57,14 @@ def seek(
         return Retrieved(answer=answer, candidates=found, scope=scope)
     wanted = tier if asked is not TierAsked.ALL_BRAINS else None
     beat = recall_service.beat(
-        route, query, tier=wanted, fallback=False, limit=top_k, min_score=min_score, include_history=include_history
+        route,
+        query,
+        tier=wanted,
+        fallback=False,
+        limit=top_k,
+        min_score=min_score,
+        include_history=include_history,
+        ranked_pairs=False,
     )
     rows = [_result(row) for row in beat.rows][:top_k] if _memory_scope(scope) else []
     answer = {

@@ -12,12 +12,13 @@ from hindbrain.domain.errors import HindbrainError
 from hindbrain.engines.conflicts import differ, is_witness_pair, rule_for
 from hindbrain.engines.ranking import coverage, rarest, weighed
 from hindbrain.engines.text import query_terms, terms
+from hindbrain.policy.conflicts import Rule
 from hindbrain.policy.recall import BEAT_CANDIDATES, BEAT_MIN_SCORE, RECENT_ROWS
 from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.gateway import claim_terms
 from hindbrain.services.reconcile import CONFLICT, Reconciler
 from hindbrain.services.routing import Gap, Route, gap
-from hindbrain.services.rows import DEMOTION, GRADED_WRONG, Row, RowMaker
+from hindbrain.services.rows import DEMOTION, GRADED_WRONG, WITNESS_SUPERSEDED, Row, RowMaker
 from hindbrain.settings import Settings
 from hindbrain.stores.port import Version
 
@@ -219,8 +220,12 @@ class Recall:
         limit: int | None = None,
         min_score: float = BEAT_MIN_SCORE,
         include_history: bool = False,
+        ranked_pairs: bool = True,
     ) -> Beat:
-        """The memory of this brain and the medulla, or of the one that was named; never of a third."""
+        """The memory of this brain and the medulla, or of the one that was named; never of a third.
+
+        `ranked_pairs` puts the winner of a conflicting pair directly above the loser; without it each feed keeps its order.
+        """
         asked, warning = tier_asked(tier)
         if asked is TierAsked.ALL_BRAINS:
             asked = TierAsked.DEFAULT
@@ -239,7 +244,7 @@ class Recall:
             gaps += feed.gaps
         rows = [row for feed in feeds.values() for row in feed.rows]
         found = sum(feed.found for feed in feeds.values())
-        conflicts = self._conflicts(route, feeds, rows)
+        conflicts = self._conflicts(route, feeds, rows, ranked=ranked_pairs)
         note = None
         exists: dict[str, int] = {name: feed.exists for name, feed in feeds.items()}
         if not rows and fallback and any(exists.values()):
@@ -321,7 +326,7 @@ class Recall:
 
     # -- pairs -------------------------------------------------------------------------------------------------------
 
-    def _conflicts(self, route: Route, feeds: dict[str, Feed], rows: list[Row]) -> list[dict[str, Any]]:
+    def _conflicts(self, route: Route, feeds: dict[str, Feed], rows: list[Row], *, ranked: bool) -> list[dict[str, Any]]:
         """Pairs of one slug in both tiers. Both rows are shown, the winner directly above the loser; nothing is changed."""
         if "project" not in feeds or "medulla" not in feeds or route.brain is None or route.brain.root is None:
             return []
@@ -339,27 +344,39 @@ class Recall:
                 if is_witness_pair(mine, shared, root):
                     pair["project"]["pair"] = pair["medulla"]["pair"] = "witness"
                 continue
-            conflicts.append(self._pair(slug, pair, shared, root, rows))
+            if is_witness_pair(mine, shared, root):
+                pair["medulla"][WITNESS_SUPERSEDED] = True
+                pair["medulla"]["witness"]["superseded"] = True
+            rule, first = self._rule(pair, shared, root)
+            if ranked:
+                winner, loser = pair[first], pair["medulla" if first == "project" else "project"]
+                rows.remove(loser)
+                rows.insert(rows.index(winner) + 1, loser)
+            conflicts.append(self._pair(slug, pair, rule))
         return conflicts
 
     @staticmethod
-    def _pair(slug: str, pair: dict[str, Row], shared: Claim, root: str, rows: list[Row]) -> dict[str, Any]:
+    def _rule(pair: dict[str, Row], shared: Claim, root: str) -> tuple[Rule, str]:
+        """The rule of a pair and the tier that is shown first; against the live code the one that did not change is."""
         moved = [tier for tier in ("project", "medulla") if pair[tier].get("contradicted_by_code")]
         rule = rule_for(shared, root, evidence_changed=bool(moved))
-        first = rule.winner if rule.winner in pair else ("medulla" if moved == ["project"] else "project")
-        winner, loser = pair[first], pair["medulla" if first == "project" else "project"]
-        rows.remove(loser)
-        rows.insert(rows.index(winner) + 1, loser)
+        return rule, rule.winner if rule.winner in pair else ("medulla" if moved == ["project"] else "project")
+
+    @staticmethod
+    def _pair(slug: str, pair: dict[str, Row], rule: Rule) -> dict[str, Any]:
         label = {"pair_id": f"pair:{slug}", "class": rule.name, "winner": rule.winner, "rule": rule.why}
         for row in pair.values():
             row["conflict"] = label
-        shown = ("origin_brain", "store_brain", "source_agent", "age_ms", "text", "state")
-        return {
+        shown = ("origin_brain", "store_brain", "source_agent", "age_ms", "text", "state", "contradicted_by_code")
+        found: dict[str, Any] = {
             **label,
             "slug": slug,
-            "project": {key: pair["project"][key] for key in shown},
-            "medulla": {key: pair["medulla"][key] for key in shown},
+            "project": {key: pair["project"][key] for key in shown if key in pair["project"]},
+            "medulla": {key: pair["medulla"][key] for key in shown if key in pair["medulla"]},
         }
+        if WITNESS_SUPERSEDED in pair["medulla"]:
+            found[WITNESS_SUPERSEDED] = True
+        return found
 
     def _fetch_partners(self, brain: Brain, feeds: dict[str, Feed], rows: list[Row]) -> None:
         """A row whose slug also lives in the other tier brings that one along: none of a pair is dropped."""
