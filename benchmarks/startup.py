@@ -40,7 +40,9 @@ def timed(command: list[str], *, environ: dict[str, str], directory: Path, stdin
 def prepared(home: Path, repository: Path, environ: dict[str, str]) -> "subprocess.Popen[bytes]":
     """An owner that is up, with one brain and a few claims in it."""
     subprocess.run(["git", "init", "-q", str(repository)], check=True, env=environ)
-    owner = subprocess.Popen([*program(), "serve"], env=environ, cwd=repository, stdout=subprocess.PIPE)
+    owner = subprocess.Popen(
+        [*program(), "serve"], env=environ, cwd=repository, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    )
     if owner.stdout is None or not owner.stdout.readline():
         sys.exit("the owner did not start")
     subprocess.run([*program(), "init"], env=environ, cwd=repository, check=True, capture_output=True)

@@ -9,11 +9,12 @@ __all__ = ["main"]
 def main() -> int:
     """Run one command and return its exit code."""
     words = sys.argv[1:]
-    if words[:1] == ["mcp"]:
+    helpful = "--help" in words or "-h" in words
+    if words[:1] == ["mcp"] and not helpful:
         from hindbrain.surfaces.bridge import main as bridge
 
         return bridge(words[1:])
-    if words[:1] == ["hook"] or (words[:1] == ["north"] and "--hook" in words):
+    if (words[:1] == ["hook"] or (words[:1] == ["north"] and "--hook" in words)) and not helpful:
         from hindbrain.surfaces.hook import main as hook
 
         return hook(words)

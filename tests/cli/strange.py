@@ -5,7 +5,7 @@ import os
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 __all__ = ["address_file", "json_answer", "strange_owner"]
@@ -38,6 +38,15 @@ def _request(connection: socket.socket) -> bytes:
     return head + b"\r\n\r\n" + body
 
 
+def _answer(connection: socket.socket, answer: bytes | Handler, heard: list[bytes]) -> None:
+    if request := _request(connection).strip():
+        heard.append(request)
+        if isinstance(answer, bytes):
+            connection.sendall(answer)
+        else:
+            answer(request, connection)
+
+
 @contextmanager
 def strange_owner(home: Path, answer: bytes | Handler) -> Iterator[list[bytes]]:
     """Answer every connection with these bytes, or let the handler do it; gives the requests that came in."""
@@ -52,12 +61,8 @@ def strange_owner(home: Path, answer: bytes | Handler) -> Iterator[list[bytes]]:
             with connection:
                 if over.is_set():
                     return
-                if request := _request(connection).strip():
-                    heard.append(request)
-                    if isinstance(answer, bytes):
-                        connection.sendall(answer)
-                    else:
-                        answer(request, connection)
+                with suppress(ConnectionError):  # a client may have had enough at any moment
+                    _answer(connection, answer, heard)
 
     thread = threading.Thread(target=serve, daemon=True)
     thread.start()

@@ -61,7 +61,7 @@ def test_gr_180_a_refusal_exits_1_with_its_json_and_is_told_on_stderr(program: P
 
     assert (piped.code, piped.json) == (1, refusal)
     assert "no brain covers /r (brainless_root)" in piped.err
-    command = piped.err.split("fix: ")[1].split("   (")[0].strip()
+    command = piped.err.split("fix: ")[1].strip()
     as_the_shell_reads_it = subprocess.run(["sh", "-c", f"printf '%s\\n' {command}"], capture_output=True, text=True, check=True)
     assert as_the_shell_reads_it.stdout.splitlines() == ["hindbrain", "call", "ingest", '{"path":"/r/it\'s"}']
 

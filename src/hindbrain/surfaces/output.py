@@ -61,8 +61,8 @@ def present(operation: str, answer: Mapping[str, Any], given: Mapping[str, Any])
 
         if failed:
             tell(render.failure(answer, colour=render.colourful(2)))
-        if not wants_json(given):
-            write(render.text(answer, colour=render.colourful(1), failed=failed))
+        if not wants_json(given) and (shown := render.text(answer, colour=render.colourful(1), failed=failed)):
+            write(shown)
     return exit_code(operation, answer)
 
 

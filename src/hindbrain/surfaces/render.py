@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
+from shlex import quote
 from typing import Any
 
 from hindbrain.engines.fence import shown
@@ -66,26 +67,19 @@ def fix_text(fix: Any) -> str:
     """A fix as one line; a structured one as the command that carries it out as it stands."""
     if isinstance(fix, str) or fix is None:
         return clean(fix or "")
-    if isinstance(fix, dict):
-        call = _call_in(fix)
-        if call is not None:
-            from shlex import quote
-
-            name, arguments = call
-            note = fix.get("note") or fix.get("action")
-            return f"hindbrain call {quote(name)} {quote(clean(json_line(arguments)))}" + (
-                f"   ({clean(str(note))})" if note else ""
-            )
-    return clean(json_line(fix))
+    command = _command_in(fix) if isinstance(fix, dict) else None
+    return command or clean(json_line(fix))
 
 
-def _call_in(fix: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]] | None:
+def _command_in(fix: Mapping[str, Any]) -> str | None:
     for place in (fix, fix.get("call")):
-        if isinstance(place, dict):
-            name = place.get("operation") or place.get("tool")
-            arguments = place.get("arguments")
-            if isinstance(name, str):
-                return name, arguments if isinstance(arguments, dict) else {}
+        if not isinstance(place, dict):
+            continue
+        if isinstance(place.get("cli"), str):
+            return clean(place["cli"])
+        name, arguments = place.get("operation") or place.get("tool"), place.get("arguments")
+        if isinstance(name, str):
+            return f"hindbrain call {quote(name)} {quote(clean(json_line(arguments or {})))}"
     return None
 
 
