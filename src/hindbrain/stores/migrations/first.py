@@ -87,7 +87,7 @@ _SEARCH = (
     """create function hindbrain_frequencies(p_brain text, p_queries tsquery[]) returns table (place bigint, n bigint)
     language sql stable security definer set search_path = {schema}, pg_temp as $$
         select q.place, (select count(*) from (select 1 from claim_version v
-                          where v.brain_id = p_brain and v.words @@ q.query limit 1000) as some)
+                          where v.brain_id = p_brain and v.words @@ q.query limit 1000) as seen)
           from unnest(p_queries) with ordinality as q(query, place)
          where p_brain = current_setting('app.brain', true)
     $$""",

@@ -1,0 +1,67 @@
+"""PostgreSQL's schema: who owns it, which version it has, and the role in which every transaction runs."""
+
+from collections.abc import Sequence
+
+import psycopg
+from psycopg import sql
+
+from hindbrain.domain.errors import StoreUnavailable
+from hindbrain.stores.migrations import Migration, outstanding
+from hindbrain.stores.sql_writer import COLUMNS, Row
+
+__all__ = ["ROLE", "migrate"]
+
+# Row security does not bind a superuser, and its own tables bind an owner only by force. So every transaction steps down to
+# this role. It cannot log in; where we may neither make nor take it, we stay who we are and forced row security holds us.
+ROLE = "hindbrain_brain"
+
+_LOCK = 0x68696E64  # "hind": one migration at a time per database
+
+_FUNCTIONS = ("hindbrain_frequencies(text, tsquery[])", "hindbrain_find(text, tsquery, tsquery[], float8[], bigint)")
+
+_MAKE_ROLE = f"""do $$ begin
+    if not exists (select from pg_roles where rolname = '{ROLE}') then
+        create role {ROLE} nologin;
+    end if;
+    if not pg_has_role(current_user, '{ROLE}', 'member') then
+        grant {ROLE} to current_user;
+    end if;
+exception when insufficient_privilege or duplicate_object or unique_violation or undefined_object then
+    raise notice 'hindbrain stays with its own role';
+end $$"""
+
+
+def migrate(connection: psycopg.Connection[Row], migrations: Sequence[Migration]) -> None:
+    """Bring the first schema of the search path to this release. The connection is in autocommit."""
+    ((schema,),) = connection.execute("select current_schema()").fetchall()
+    if schema is None:
+        raise StoreUnavailable("the schema in store_url does not exist", fix="create it, or name another in its search_path")
+    if not outstanding(migrations, _version(connection), f"schema {schema}"):
+        return
+    connection.execute(_MAKE_ROLE)
+    with connection.transaction():
+        connection.execute("select pg_advisory_xact_lock(%s)", (_LOCK,))
+        # Not a row of any brain, so it has no brain_id and no row security.
+        connection.execute("create table if not exists hindbrain_schema (version bigint primary key, name text not null)")
+        for step in outstanding(migrations, _version(connection), f"schema {schema}"):
+            for statement in step.postgres:
+                connection.execute(statement.replace("{schema}", sql.Identifier(schema).as_string(None)))
+            connection.execute("insert into hindbrain_schema (version, name) values (%s, %s)", (step.number, step.name))
+        if connection.execute("select 1 from pg_roles where rolname = %s", (ROLE,)).fetchall():
+            _grant(connection, schema)
+
+
+def _version(connection: psycopg.Connection[Row]) -> int:
+    there = "select 1 from pg_tables where schemaname = current_schema() and tablename = 'hindbrain_schema'"
+    if not connection.execute(there).fetchall():
+        return 0
+    ((version,),) = connection.execute("select coalesce(max(version), 0) from hindbrain_schema").fetchall()
+    return int(version)
+
+
+def _grant(connection: psycopg.Connection[Row], schema: str) -> None:
+    connection.execute(sql.SQL("grant usage on schema {} to " + ROLE).format(sql.Identifier(schema)))
+    for table in COLUMNS:
+        connection.execute(f"grant select, insert, update, delete on {table} to {ROLE}")
+    for function in _FUNCTIONS:
+        connection.execute(f"grant execute on function {function} to {ROLE}")
