@@ -5,7 +5,7 @@ import hmac
 import json
 import logging
 import secrets
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from contextlib import AbstractAsyncContextManager
 
 from mcp.server.stdio import stdio_server
@@ -31,23 +31,27 @@ LOG = logging.getLogger("hindbrain.mcp")
 HELLO_WAIT_S = 5.0
 HELLO_LIMIT = 64 * 1024
 
-# A second lock behind the owner's own, which knows the exact port and is the one that decides.
-_LOOPBACK = TransportSecuritySettings(
-    allowed_hosts=["127.0.0.1:*", "localhost:*", "[::1]:*"],
-    allowed_origins=["http://127.0.0.1:*", "http://localhost:*", "http://[::1]:*"],
-)
+_LOOPBACK = ("127.0.0.1:*", "localhost:*", "[::1]:*")
 
 
-def mount(app: Served, *, on_call: Callable[[], None]) -> tuple[ASGIApp, Callable[[], AbstractAsyncContextManager[None]]]:
+def mount(
+    app: Served, *, on_call: Callable[[], None], hosts: Collection[str] = _LOOPBACK
+) -> tuple[ASGIApp, Callable[[], AbstractAsyncContextManager[None]]]:
     """Streamable HTTP for /mcp: the ASGI application, and the lifespan to enter before its first request.
 
-    `on_call` is told of every request. `?profile=full` in the address lists every tool.
+    `on_call` is told of every request; `hosts` are the names the owner goes by. `?profile=full` lists every tool.
     """
     sessions = Sessions()
     manager = StreamableHTTPSessionManager(
-        server_for(app, HttpPeer(sessions)), security_settings=_LOOPBACK, max_request_body_size=BODY_LIMIT
+        server_for(app, HttpPeer(sessions)), security_settings=_guarded(hosts), max_request_body_size=BODY_LIMIT
     )
     return Endpoint(manager, sessions, on_call), manager.run
+
+
+def _guarded(hosts: Collection[str]) -> TransportSecuritySettings:
+    """The SDK's own check of Host and Origin: a second lock behind the owner's guard, with the same names."""
+    origins = [f"{scheme}://{host}" for host in hosts for scheme in ("http", "https")]
+    return TransportSecuritySettings(allowed_hosts=list(hosts), allowed_origins=origins)
 
 
 async def serve_bridge(app: Served, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

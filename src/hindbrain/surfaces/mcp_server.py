@@ -14,8 +14,8 @@ from mcp.shared.exceptions import MCPError
 from hindbrain.domain.errors import BodyTooLarge, HindbrainError
 from hindbrain.surfaces.mcp_callers import Context, Peer
 from hindbrain.surfaces.mcp_progress import progress_to
-from hindbrain.surfaces.mcp_texts import PROMPTS, RESOURCES, listed_prompts, listed_resources
-from hindbrain.surfaces.mcp_tools import Catalog, tool_result
+from hindbrain.surfaces.mcp_texts import PROMPTS, listed_prompts, listed_resources, listed_templates, resource_at
+from hindbrain.surfaces.mcp_tools import Catalog, resource_text, tool_result
 from hindbrain.surfaces.runner import Activity, Progress, Runner, Served
 from hindbrain.surfaces.wire import BODY_LIMIT, decode_object
 
@@ -65,6 +65,7 @@ class Desk:
             on_list_tools=self.list_tools,
             on_call_tool=self.call_tool,
             on_list_resources=self.list_resources,
+            on_list_resource_templates=self.list_templates,
             on_read_resource=self.read_resource,
             on_list_prompts=self.list_prompts,
             on_get_prompt=self.get_prompt,
@@ -83,16 +84,21 @@ class Desk:
     async def list_resources(self, ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
         return types.ListResourcesResult(resources=listed_resources())
 
+    async def list_templates(
+        self, ctx: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListResourceTemplatesResult:
+        return types.ListResourceTemplatesResult(resource_templates=listed_templates())
+
     async def read_resource(self, ctx: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-        found = next((one for one in RESOURCES if one.uri == str(params.uri)), None)
+        found = resource_at(str(params.uri))
         if found is None:
             raise MCPError(code=types.INVALID_PARAMS, message=f"Unknown resource: {str(params.uri)[:200]}")
-        answer = await self._answer(ctx, found.operation, {})
+        resource, arguments = found
+        answer = await self._answer(ctx, resource.operation, arguments)
         if isinstance(error := answer.get("error"), Mapping):
-            raise MCPError(code=types.INTERNAL_ERROR, message=f"{error['code']}: {error['message']}", data=error)
-        rendered = answer.get("rendered") if found.mime_type.startswith("text/") else None
-        text = rendered if isinstance(rendered, str) else json.dumps(answer, ensure_ascii=False, indent=1)
-        contents = types.TextResourceContents(uri=found.uri, mime_type=found.mime_type, text=text)
+            raise MCPError(code=types.INVALID_PARAMS, message=f"{error['code']}: {error['message']}", data=error)
+        text = resource_text(answer, rendered=resource.mime_type.startswith("text/"))
+        contents = types.TextResourceContents(uri=str(params.uri), mime_type=resource.mime_type, text=text)
         return types.ReadResourceResult(contents=[contents])
 
     async def list_prompts(self, ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:

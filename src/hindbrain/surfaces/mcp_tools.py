@@ -10,7 +10,7 @@ from typing import Any
 from mcp_types import CallToolResult, TextContent, Tool, ToolAnnotations
 from mcp_types.version import is_version_at_least
 
-__all__ = ["DESCRIPTION_LIMIT", "PROFILES", "TEXT_LIMIT", "Catalog", "readable", "tool_result"]
+__all__ = ["DESCRIPTION_LIMIT", "PROFILES", "TEXT_LIMIT", "Catalog", "readable", "resource_text", "tool_result"]
 
 PROFILES = ("default", "full")
 
@@ -98,6 +98,12 @@ def tool_result(answer: Mapping[str, Any], protocol_version: str) -> CallToolRes
         structured_content=data if structured else None,
         is_error=answer.get("ok") is False and isinstance(answer.get("error"), Mapping),
     )
+
+
+def resource_text(answer: Mapping[str, Any], *, rendered: bool) -> str:
+    """An answer as the text of a resource: its rendering if that is wanted and there, else all of it."""
+    shown = answer.get("rendered") if rendered else None
+    return shown.encode("utf-8", "replace").decode("utf-8") if isinstance(shown, str) else _wire_safe(answer)[1]
 
 
 def readable(answer: Mapping[str, Any], compact: str, *, whole: bool = False) -> str:
