@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from hindbrain.domain.errors import PathRefused
 from hindbrain.engines.light_graph import evidence_path
+from hindbrain.stores.repository import main_path
 
 __all__ = ["changed", "checked", "digests", "file_digest"]
 
@@ -21,7 +22,7 @@ def checked(values: Iterable[str], root: str | None) -> tuple[str, ...]:
         if "\x00" in text or not path:
             raise PathRefused(f"the evidence {value[:80]!r} is not a path", fix="give a path relative to the repository")
         if root is not None and os.path.isabs(path):
-            real = os.path.realpath(path)
+            real = main_path(os.path.realpath(path))
             if not real.startswith(root.rstrip("/") + "/"):
                 raise PathRefused(
                     f"the evidence {path[:80]!r} lies outside {root}", fix="cite a file of this repository by its relative path"

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from hindbrain.domain.brain import Brain
+from hindbrain.domain.brain import Brain, contains
 from hindbrain.settings import Settings
 from hindbrain.stores.files import ClaimDirectory
 from hindbrain.stores.filestate import FileState
@@ -84,19 +84,18 @@ class Brains:
 
     def covering(self, root: str) -> Brain | None:
         """The brain of the nearest directory at or above a canonical root; a linked worktree belongs to its repository."""
-        found = self._at_or_above(root)
-        if found is None:
-            repository = repository_of(root)
-            if repository.root != repository.worktree:
-                inside = root.removeprefix(repository.worktree).lstrip("/")
-                found = self._at_or_above(str(Path(repository.root, inside)) if inside else repository.root)
-        return found or self._by_ingest_root(root)
+        return self._at_or_above(root) or self._by_ingest_root(root)
 
     def _at_or_above(self, root: str) -> Brain | None:
+        repository = repository_of(root)
+        linked = repository.root != repository.worktree
         for candidate in (root, *map(str, Path(root).parents)):
-            if brain := self.home.project(candidate):
+            names = [candidate]
+            if linked and contains(repository.worktree, candidate):
+                names.append(repository.root + candidate.removeprefix(repository.worktree))
+            if brain := next((found for name in names if (found := self.home.project(name))), None):
                 return brain
-        return None
+        return self._at_or_above(repository.root) if linked else None
 
     def _by_ingest_root(self, root: str) -> Brain | None:
         index = self.home.ingest_roots()

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from hindbrain.domain.brain import Brain, BrainId
+from hindbrain.domain.brain import Brain, BrainId, contains
 from hindbrain.domain.caller import Caller
 from hindbrain.domain.errors import AlreadyCovered, InvalidParams, MedullaForbidsCode, PathRefused, UnknownBrain
 from hindbrain.domain.ledger import Act
@@ -21,7 +21,7 @@ from hindbrain.stores.atomic import write_text
 from hindbrain.stores.files import ClaimDirectory
 from hindbrain.stores.home import IGNORED_IN_REPO, REPO_DIR, Home
 from hindbrain.stores.port import Edge, Node
-from hindbrain.stores.repository import canonical_root, repository_of
+from hindbrain.stores.repository import canonical_root, main_path, repository_of
 
 __all__ = ["Projects"]
 
@@ -110,9 +110,8 @@ class Projects:
         return {"ok": True, "schema": "hindbrain-ingest-v0", "adapter": "light", "files_loaded": loaded}
 
     def _bootstrap(self, caller: Caller, root: str) -> tuple[Brain, bool]:
-        repository = repository_of(root)
-        if repository.git and repository.worktree == root:
-            root = repository.root
+        if os.path.isdir(main_path(root)):
+            root = main_path(root)
         self._refuse_home_directory(root)
         existing = self._home.project(root)
         if existing is not None:
@@ -150,17 +149,17 @@ class Projects:
         """One node per file and directory: enough to know what exists and to ground evidence."""
         brain = opened.brain
         root = brain.root or ""
-        if not brain.covers(target):
+        seen = main_path(target)
+        if not brain.covers(seen):
             brain = replace(brain, ingest_roots=(*brain.ingest_roots, target))
             self._home.add_ingest_root(target, root)
         paths = list(_files(target))
-        prefix = (
-            "" if target == root else (os.path.relpath(target, root) + "/" if target.startswith(root + "/") else target + "/")
-        )
+        inside = os.path.relpath(seen, root) if contains(root, seen) else target
+        prefix = "" if inside == "." else inside + "/"
         progress(0, len(paths), "reading the file list")
         nodes, edges = _tree([prefix + path for path in paths], os.path.basename(root) or root)
         loaded = sum(self._reconciler.scan(opened, place) for place in opened.places) if mode == "replace" else 0
-        owner = "inventory" if target == root else f"inventory:{target}"
+        owner = "inventory" if seen == root else f"inventory:{seen}"
         with opened.store.writing() as writer:
             writer.append(
                 Act(

@@ -145,15 +145,17 @@ class Router:
 
     def bootstrap_fix(self, caller: Caller, root: str) -> dict[str, Any]:
         """The one call that gives a directory its brain, ready to be executed as it stands."""
-        home = repository_of(root).root
-        home = home if os.path.isdir(home) else root
-        arguments = {"path": home, "project_root": home, "agent_id": caller.agent}
+        repository = repository_of(root)
+        home = repository.root if os.path.isdir(repository.root) else root
+        # A bare repository names the brain of its worktrees but has no files of its own to take in.
+        files = home if os.path.exists(os.path.join(home, ".git")) else repository.worktree
+        arguments = {"path": files, "project_root": home, "agent_id": caller.agent}
         return {
             "action": "ingest_your_repo",
             "call": {
                 "tool": "ingest",
                 "arguments": arguments,
-                "cli": f"hindbrain ingest {shlex.quote(home)} --project-root {shlex.quote(home)}",
+                "cli": f"hindbrain ingest {shlex.quote(files)} --project-root {shlex.quote(home)}",
             },
         }
 

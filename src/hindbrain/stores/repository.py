@@ -4,7 +4,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["Repository", "canonical_root", "repository_of", "workspace_hint"]
+__all__ = ["Repository", "canonical_root", "main_path", "repository_of", "workspace_hint"]
 
 _MARKERS = (".git", "package.json", "Cargo.toml", "pyproject.toml")
 
@@ -32,6 +32,12 @@ def repository_of(path: str) -> Repository:
         if os.path.isfile(dot_git):
             return Repository(root=_main_of(directory, dot_git), worktree=directory, git=True)
     return Repository(root=path, worktree=path, git=False)
+
+
+def main_path(path: str) -> str:
+    """A canonical path as the main working tree has it: all worktrees of a repository speak of one set of names."""
+    repository = repository_of(path)
+    return repository.root + path.removeprefix(repository.worktree)
 
 
 def _main_of(checkout: str, dot_git: str) -> str:
