@@ -52,20 +52,28 @@ def mode_of(home: str, environ: Mapping[str, str]) -> str:
 
 
 def answer(
-    op: Command, arguments: dict[str, Any], *, home: str, root: str | None, agent: str | None, human: bool = False
+    op: Command,
+    arguments: dict[str, Any],
+    *,
+    home: str,
+    root: str | None,
+    agent: str | None,
+    human: bool = False,
+    start: bool = True,
 ) -> dict[str, Any]:
-    """The answer of one operation, from whichever process can give it."""
+    """The answer of one operation, from whichever process can give it. Without `start` no owner is started for it."""
     place, source = caller_root(root, os.environ)
     who = Who(place, agent or os.environ.get("HINDBRAIN_AGENT_ID") or None)
     mode = mode_of(home, os.environ)
     if mode != "embedded":
-        address = _owner(home, start=mode == "owner")
+        needed = start and mode == "owner"
+        address = _owner(home, start=needed)
         if address is not None:
             try:
                 return _by_owner(address, read_token(home, human=human), op, arguments, who)
             except OwnerGone as gone:
                 # A call that never arrived, or that changes nothing, is safe to answer here instead.
-                if mode == "owner" or (gone.sent and op["effect"] != "read"):
+                if needed or (gone.sent and op["effect"] != "read"):
                     raise
     return _embedded(op, arguments, home, who, source, human)
 

@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from hindbrain import __version__
-from hindbrain.domain.errors import HindbrainError, OwnerUnreachable, UnknownOperation
+from hindbrain.domain.errors import HindbrainError, OwnerUnreachable, StoreUnavailable, UnknownOperation
 from hindbrain.stores.home import Home
 from hindbrain.stores.locks import try_lock
 from hindbrain.surfaces import arguments, calling, cli, completion, helping, manifest, output
 from hindbrain.surfaces.client import OwnerAddress, OwnerGone, answer_of, find_owner, read_owner, read_token, request
 from hindbrain.surfaces.manifest import Command
+from hindbrain.surfaces.remote import unreachable
 
 __all__ = ["COMMANDS", "run"]
 
@@ -94,10 +95,18 @@ def run(name: str, rest: list[str], given: dict[str, Any]) -> int:
         return 0
     try:
         return _RUN[name](read, given)
-    except HindbrainError as failure:
-        return output.present(name, failure.answer(), given)
-    except OwnerGone as gone:
-        return output.present(name, OwnerUnreachable(str(gone), fix="run hindbrain status").answer(), given)
+    except BrokenPipeError:
+        raise
+    except (HindbrainError, OwnerGone, OSError) as failure:
+        return output.present(name, _told(failure).answer(), given)
+
+
+def _told(failure: Exception) -> HindbrainError:
+    if isinstance(failure, HindbrainError):
+        return failure
+    if isinstance(failure, OwnerGone):
+        return unreachable(failure)
+    return StoreUnavailable(f"the home cannot be used: {failure}", fix="look at its permissions, then run hindbrain doctor")
 
 
 def _handed_over(name: str, rest: list[str], given: dict[str, Any]) -> int:
@@ -117,10 +126,11 @@ def _handed_over(name: str, rest: list[str], given: dict[str, Any]) -> int:
 def _serve(read: dict[str, Any], given: dict[str, Any]) -> int:
     from hindbrain.surfaces.owner import serve
 
-    told: dict[str, Any] = {key: read[key] for key in ("port", "root", "bind") if key in read}
+    told: dict[str, Any] = {key: read[key] for key in ("port", "bind") if key in read}
     told |= {key: Path(read[key]) for key in ("tls_cert", "tls_key") if key in read}
     on_demand = bool(read.get("on_demand"))
-    return serve(Path(cli.home_of(given)), **told, on_demand=on_demand, foreground=not on_demand)
+    root = read.get("root") or given.get("root")
+    return serve(Path(cli.home_of(given)), **told, root=root, on_demand=on_demand, foreground=not on_demand)
 
 
 def _stop(read: dict[str, Any], given: dict[str, Any]) -> int:
@@ -142,10 +152,11 @@ def _stop(read: dict[str, Any], given: dict[str, Any]) -> int:
 def _asked_to_stop(home: str, address: OwnerAddress) -> bool:
     """Ask over HTTP, and by signal if it does not answer; False when there is nobody to ask."""
     try:
-        answer_of(request(address, read_token(home), "POST", "/api/stop", {}, b"", _ASK_S).body)
-        return True
+        if answer_of(request(address, read_token(home), "POST", "/api/stop", {}, b"", _ASK_S).body)["ok"]:
+            return True
     except OwnerGone:
-        handle = try_lock(Home(Path(home)).owner_lock)
+        pass  # stuck, or gone: the lock says which
+    handle = try_lock(Home(Path(home)).owner_lock)
     if handle is not None:
         os.close(handle)
         return False
@@ -157,9 +168,13 @@ def _asked_to_stop(home: str, address: OwnerAddress) -> bool:
 def _running(address: OwnerAddress) -> bool:
     try:
         os.kill(address.pid, 0)
+        with open(f"/proc/{address.pid}/stat", "rb") as file:
+            # A process whose parent has not looked at its end yet (a container without an init) is over all the same.
+            return file.read().rpartition(b")")[2].split()[0] != b"Z"
     except ProcessLookupError:
         return False
-    return True
+    except OSError:
+        return True  # somebody else's process, or a system without /proc
 
 
 def _status(read: dict[str, Any], given: dict[str, Any]) -> int:
@@ -169,14 +184,21 @@ def _status(read: dict[str, Any], given: dict[str, Any]) -> int:
     answer["owner"] = _health(home, address) if address else None
     known = manifest.load(home)
     if listing := known.operations.get("instances"):
-        found = calling.answer(listing, {}, home=home, root=given.get("root"), agent=given.get("agent"))
-        answer |= {key: value for key, value in found.items() if key not in ("ok", "schema", "self")}
+        found = calling.answer(listing, {}, home=home, root=given.get("root"), agent=given.get("agent"), start=False)
+        answer |= {key: value for key, value in found.items() if key not in ("schema", "self")}
     return output.present("status", answer, given)
 
 
 def _health(home: str, address: OwnerAddress) -> dict[str, Any]:
-    found = answer_of(request(address, read_token(home), "GET", "/api/health", {}, b"", _ASK_S).body)
-    return {"url": address.url, **{key: value for key, value in found.items() if key not in ("ok", "host", "port")}}
+    """What the owner says of itself, or why it does not."""
+    known = {"url": address.url, "pid": address.pid, "version": address.version}
+    try:
+        found = answer_of(request(address, read_token(home), "GET", "/api/health", {}, b"", _ASK_S).body)
+    except OwnerGone as gone:
+        return {**known, "status": "silent", "reason": str(gone)}
+    if not found["ok"]:
+        return {**known, "status": "refused", "reason": found["error"]["message"]}
+    return {**known, **{key: value for key, value in found.items() if key not in ("ok", "host", "port")}}
 
 
 def _completion(read: dict[str, Any], given: dict[str, Any]) -> int:
