@@ -4,6 +4,7 @@ import hashlib
 import os
 import secrets
 import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from hindbrain.domain.brain import fingerprint
 from hindbrain.domain.caller import AgentId, Caller, Channel, RootSource, SessionId
 from hindbrain.settings import Settings
 from hindbrain.stores.home import Home
+from tests.support.honesty import held
 
 __all__ = ["Actor", "Clock", "World", "block", "tree_hash"]
 
@@ -31,6 +33,10 @@ class Clock:
     def forward(self, ms: int) -> None:
         self.now += ms
 
+    def catch_up(self) -> None:
+        """The time of day, after other processes wrote by it."""
+        self.now = time.time_ns() // 1_000_000
+
 
 class Actor:
     """One agent (or person) in one directory, in one session."""
@@ -40,7 +46,7 @@ class Actor:
         self.caller = caller
 
     def call(self, operation: str, **arguments: Any) -> dict[str, Any]:
-        return self._world.app.call(operation, arguments, caller=self.caller)
+        return held(self._world.app.call(operation, arguments, caller=self.caller))
 
     def memorize(self, label: str, text: str = "", **more: Any) -> dict[str, Any]:
         """Write a one-block claim and insist that it was taken."""
@@ -62,7 +68,8 @@ class World:
         self.place = Path(os.path.realpath(place))
         self.home = Home(self.place / "home")
         self.clock = Clock()
-        self._settings = {**settings, **({"store_url": store_url} if store_url else {})}
+        # A busy machine must not turn a beat into one without the medulla; tests of the limit set their own.
+        self._settings = {"medulla_timeout_ms": 60_000, **settings, **({"store_url": store_url} if store_url else {})}
         self.bound_root: str | None = None
         self._app: App | None = None
 
