@@ -114,7 +114,7 @@ class Recall:
     def _take_in(self, opened: OpenBrain) -> list[Gap]:
         gaps = []
         if not self._reconciler.fresh(opened, wait=self.patient):
-            gaps.append(gap("reconciling", f"claim files of {opened.brain.display_name} changed on disk and are being taken in"))
+            gaps.append(gap("warming", f"claim files of {opened.brain.display_name} changed on disk and are being taken in"))
         for mark in opened.store.marks(kind=CONFLICT):
             path = opened.holding(mark.slug).file(mark.slug)
             gaps.append(
@@ -413,7 +413,7 @@ class Recall:
             try:
                 with self._brains.use(brain) as opened:
                     feed = self.feed(opened, query, limit=limit, min_score=min_score, marked=True)
-                    counts = opened.store.counts()
+                    counts, age = opened.store.counts(), self._age(opened)
             except (HindbrainError, OSError) as failure:
                 unreachable.append({"store_brain": brain.name, "reason": str(failure)})
                 continue
@@ -421,7 +421,8 @@ class Recall:
             self._budget(feed.rows)
             dormant = brain.name not in warm_before
             identity = {"node_count": counts.nodes, "graph_generation": counts.generation, "dormant": dormant}
-            groups += _grouped(brain, feed.rows, dormant=dormant, identity=identity)
+            labels = {"dormant": dormant, "graph_identity": identity} | ({"snapshot_age_ms": age} if dormant else {})
+            groups += _grouped(brain, feed.rows, labels)
         return {
             "groups": groups,
             "unreachable": unreachable,
@@ -434,6 +435,11 @@ class Recall:
             "memory_exists_by_tier": exists,
             "tier": TierAsked.ALL_BRAINS.value,
         }
+
+    def _age(self, opened: OpenBrain) -> int | None:
+        """How long ago anything was recorded in a brain: as old is what it says."""
+        last = opened.store.entries(after=max(0, opened.store.head()[0] - 1), limit=1)
+        return max(0, self._clock() - last[0].at) if last else None
 
     def may_go_wide(self) -> bool:
         return self._wide_allowed
@@ -476,7 +482,7 @@ def _absent(route: Route) -> Gap:
     )
 
 
-def _grouped(brain: Brain, rows: list[Row], *, dormant: bool, identity: dict[str, Any]) -> list[dict[str, Any]]:
+def _grouped(brain: Brain, rows: list[Row], labels: dict[str, Any]) -> list[dict[str, Any]]:
     """Rows by where they were born; what does not say is grouped by where it lies."""
     groups: dict[str, dict[str, Any]] = {}
     for row in rows:
@@ -488,9 +494,8 @@ def _grouped(brain: Brain, rows: list[Row], *, dormant: bool, identity: dict[str
                 "origin_brain": key,
                 "store_brain": brain.name,
                 "fingerprint": brain.fingerprint,
-                "dormant": dormant,
                 "group_basis": "origin" if known else "store",
-                "graph_identity": identity,
+                **labels,
                 "rows": [],
             },
         )
