@@ -278,6 +278,16 @@ def test_an_owner_of_another_release_is_named_and_not_used(home: Path, tmp_path:
     assert "hindbrain stop" in answer["error"]["data"]["fix"]
 
 
+def test_a_home_in_which_nothing_can_start_is_named_in_the_answer(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("not a directory")
+    with Bridge(tmp_path / "file" / "home", tmp_path) as bridge:
+        answer = bridge.call("initialize", INITIALIZE)
+
+        assert "no owner could be started" in answer["error"]["message"]
+        assert answer["error"]["data"]["code"] == "owner_unreachable"
+        assert bridge.close() == 0
+
+
 @pytest.mark.parametrize(
     "hello", [b"{}", b'{"token":"wrong"}', b'{"token":null}', b"not json", b"[]", b'{"token":"' + b"x" * 70_000 + b'"}']
 )

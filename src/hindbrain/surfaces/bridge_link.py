@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
+from _thread import start_new_thread
 
 from hindbrain import __version__
 from hindbrain.surfaces.bridge_lines import Lines
@@ -49,13 +50,16 @@ class Link:
         self._tried = 0.0
         self._child: subprocess.Popen[bytes] | None = None
         self._ended = 0.0
+        self._starting = False
+        self._unstartable: str | None = None
         self.up = False
         self.wanted = False
 
     def want(self) -> None:
         """From now on the owner is looked for, and started if there is none."""
         if not self.wanted and not self.up:
-            self.wanted, self._since, self._tried, self._child, self._ended = True, time.monotonic(), 0.0, None, 0.0
+            self.wanted, self._since, self._tried = True, time.monotonic(), 0.0
+            self._child, self._ended, self._unstartable = None, 0.0, None
 
     def fileno(self) -> int:
         return self._socket.fileno() if self._socket is not None else -1
@@ -99,16 +103,28 @@ class Link:
         return True
 
     def _start(self) -> None:
+        """Start an owner if it is time to, and give up on one that ended instead of starting."""
         now = time.monotonic()
+        if self._unstartable is not None:
+            raise self._given_up(f"no owner could be started: {self._unstartable}")
         if self._child is not None and self._child.poll() is not None:
             self._ended = self._ended or now
             if now > self._ended + GRACE_S:
                 raise self._given_up(f"the owner ended while it was starting (exit code {self._child.returncode})")
-        elif now >= self._tried + RESTART_S:
-            from hindbrain.surfaces.starting import start_owner
+        elif not self._starting and now >= self._tried + RESTART_S:
+            self._starting, self._tried = True, now
+            # Starting a process loads more than the whole bridge; the host is answered meanwhile.
+            start_new_thread(self._spawn, ())
 
-            self._tried = now
+    def _spawn(self) -> None:
+        from hindbrain.surfaces.starting import start_owner
+
+        try:
             self._child = start_owner(self._home) or self._child
+        except OSError as unstartable:
+            self._unstartable = str(unstartable)
+        finally:
+            self._starting = False
 
     def _given_up(self, why: str) -> LinkFailed:
         log = os.path.join(self._home, "owner.log")
