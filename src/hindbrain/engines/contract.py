@@ -47,15 +47,15 @@ class Facts:
     workspace_root: str | None
     workspace_root_source: str | None
     ingest_roots: tuple[str, ...]
-    nodes: int
-    edges: int
-    generation: int
+    nodes: int | None  # None: the store did not say
+    edges: int | None
+    generation: int | None
     graph_path: str
     graph_path_exists: bool
     served: dict[str, Any] | None
 
 
-def trust_mode(*, mismatch: bool, nodes: int, candidates: int | None, proof_state: str | None, error: bool) -> str:
+def trust_mode(*, mismatch: bool, nodes: int | None, candidates: int | None, proof_state: str | None, error: bool) -> str:
     """The first mode of the table that holds."""
     if mismatch:
         return "wrong_workspace_binding"

@@ -41,10 +41,9 @@ class Contract:
         """Never makes a call fail: what cannot be found out is empty, and the error text says why."""
         route = self._router.route(caller)
         brain = route.brain or route.lent
-        try:
-            counts = self._counts(brain)
-        except (HindbrainError, OSError) as failure:
-            counts, error = _NOTHING, error or f"the envelope is incomplete: {failure}"
+        counts, problem = self._counted(brain)
+        if problem is not None:
+            error = error or f"the envelope is incomplete: {problem}"
         return envelope(
             Facts(
                 tool=tool,
@@ -61,9 +60,9 @@ class Contract:
                 workspace_root=brain.root if brain else None,
                 workspace_root_source="project_brain_manifest" if brain else None,
                 ingest_roots=self._roots(brain),
-                nodes=counts.nodes,
-                edges=counts.edges,
-                generation=counts.generation,
+                nodes=counts.nodes if counts else None,
+                edges=counts.edges if counts else None,
+                generation=counts.generation if counts else None,
                 graph_path=self.graph_path(brain),
                 graph_path_exists=os.path.exists(self.graph_path(brain)),
                 served=self.served(brain),
@@ -82,6 +81,13 @@ class Contract:
         if brain is None or brain.root is None or brain.last_ingest_ms is None:
             return ()
         return (brain.root, *brain.ingest_roots)
+
+    def _counted(self, brain: Brain | None) -> tuple[Counts | None, str | None]:
+        """How much the brain holds, or why that cannot be found out; a store that fails never fails the answer."""
+        try:
+            return self._counts(brain), None
+        except (HindbrainError, OSError) as failure:
+            return None, str(failure)
 
     def _counts(self, brain: Brain | None) -> Counts:
         if brain is None:
@@ -138,15 +144,20 @@ class Contract:
 
     def mode(self, route: Route, scope: str | None) -> str:
         """The trust mode of a binding that was not asked anything yet."""
-        counts = self._counts(route.brain or route.lent)
+        counts, problem = self._counted(route.brain or route.lent)
         return trust_mode(
-            mismatch=self.mismatch(route, scope) is not None, nodes=counts.nodes, candidates=None, proof_state=None, error=False
+            mismatch=self.mismatch(route, scope) is not None,
+            nodes=counts.nodes if counts else None,
+            candidates=None,
+            proof_state=None,
+            error=problem is not None,
         )
 
     def fingerprint(self, route: Route) -> dict[str, Any]:
         """Which process, which files, which generation: what two answers must share to be about the same thing."""
         brain = route.brain or route.lent
-        counts = self._counts(brain)
+        counts, _ = self._counted(brain)
+        generation = counts.generation if counts else None
         return {
             "schema": "m1nd-binding-fingerprint-v0",
             "process_id": os.getpid(),
@@ -158,10 +169,10 @@ class Contract:
             "workspace_root_source": "project_brain_manifest" if brain else None,
             "ingest_roots": list(self._roots(brain)),
             "graph_path_exists": os.path.exists(self.graph_path(brain)),
-            "graph_generation": counts.generation,
+            "graph_generation": generation,
             "plasticity_generation": 0,
-            "cache_generation": counts.generation,
-            "node_count": counts.nodes,
-            "edge_count": counts.edges,
+            "cache_generation": generation,
+            "node_count": counts.nodes if counts else None,
+            "edge_count": counts.edges if counts else None,
             "graph_finalized": True,
         }

@@ -67,7 +67,7 @@ class North:
         if asked is TierAsked.ALL_BRAINS and not self._recall.may_go_wide():
             found.append(gap("all_brains_off", "this machine does not allow the tier all-brains; served as the default beat"))
         if beat.exists == 0 and not any(one["kind"].endswith("_unreachable") for one in beat.gaps):
-            found.append(gap("no_memory", "No durable memory yet: nothing was memorized here and the medulla is empty"))
+            found.append(gap("no_memory", f"No durable memory yet: nothing was memorized in what this beat reads ({beat.tier})"))
         if route.brain is not None and self._contract.mode(route, None) == "needs_ingest":
             fix = {"tool": "ingest", "arguments": {"path": route.brain.root, "project_root": route.brain.root}}
             found.append(gap("needs_ingest", "this brain's graph has no nodes yet", fix))

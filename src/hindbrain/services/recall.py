@@ -115,7 +115,9 @@ class Recall:
         gaps = []
         if not self._reconciler.fresh(opened, wait=self.patient):
             gaps.append(gap("warming", f"claim files of {opened.brain.display_name} changed on disk and are being taken in"))
-        for mark in opened.store.marks(kind=CONFLICT):
+        marked = [mark.slug for mark in opened.store.marks(kind=CONFLICT)]
+        self._reconciler.stale_rows(opened, marked)  # a merge that was finished in place leaves the directory's time as it was
+        for mark in opened.store.marks(kind=CONFLICT) if marked else ():
             path = opened.holding(mark.slug).file(mark.slug)
             gaps.append(
                 gap(CONFLICT, f"{path} has merge-conflict markers and is not served", "resolve the markers in that file by hand")
@@ -302,7 +304,7 @@ class Recall:
     def _fallback(self, route: Route, feeds: dict[str, Feed], gaps: list[Gap]) -> tuple[list[Row], str | None]:
         """Claims exist, none matches: the newest few under their own label, or only the stamp when all are stale."""
         rows: list[Row] = []
-        brains = [route.brain] if route.brain is not None and "project" in feeds else []
+        brains = [route.brain] if route.brain is not None and "project" in feeds and feeds["project"].exists else []
         brains += [self._brains.home.medulla()] if "medulla" in feeds and feeds["medulla"].exists else []
         for brain in brains:
             with self._brains.use(brain) as opened:

@@ -177,7 +177,7 @@ class Standing:
             "trust_mode": mode,
             "binding_fingerprint": finger,
             "can_ingest": mode != "degraded_host_tool_surface",
-            "can_retrieve": finger["node_count"] > 0,
+            "can_retrieve": bool(finger["node_count"]),
             "can_recover": True,
             "next_action": _next_action(mode),
             "tool_surface": {"required": list(REQUIRED_TOOLS), "missing": sorted(set(missing) & set(REQUIRED_TOOLS))},
