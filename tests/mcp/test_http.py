@@ -121,6 +121,27 @@ def test_a_root_that_is_no_absolute_path_is_refused_with_its_code(owner: Running
         assert answer["error"]["code"] == "path_refused", wrong
 
 
+def test_a_root_in_the_arguments_is_held_to_the_same_rule(owner: RunningOwner) -> None:
+    session = initialized(owner)
+
+    answers = [called(owner, session, "north", {"caller_root": wrong}) for wrong in ("relative", "/a/../b")]
+
+    assert [answer["error"]["code"] for answer in answers] == ["path_refused", "path_refused"]
+
+
+def test_the_human_s_token_makes_no_human_of_an_mcp_client(owner: RunningOwner, repository: Repositories) -> None:
+    root, token = repository("x"), f"Bearer {owner.human_token}"
+    session = initialized(owner, Hindbrain_Caller_Root=str(root), Authorization=token)
+    called(owner, session, "ingest", {"path": str(root), "project_root": str(root)}, Authorization=token)
+    called(owner, session, "memorize", {"node_label": "a", "text": "A is so."}, Authorization=token)
+
+    forgotten = called(owner, session, "forget", {"claim": "a"}, Authorization=token)
+    shown = called(owner, session, "history", {"claim": "a"}, Authorization=token)
+
+    assert forgotten["error"]["code"] == "human_needed"
+    assert "A is so." in json.dumps(shown)
+
+
 @pytest.mark.parametrize(
     ("headers", "token", "status", "code"),
     [

@@ -173,6 +173,7 @@ async def test_gr_179_a_call_past_its_limit_is_timed_out_and_the_next_one_works(
 
     assert late.is_error
     assert late.structured_content["error"]["code"] == "timed_out"
+    assert late.structured_content["error"]["rpc_code"] == -32000
     assert after.structured_content == {"ok": True, "steps": 1}
 
 

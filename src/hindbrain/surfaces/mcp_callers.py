@@ -2,7 +2,9 @@
 
 import secrets
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 from urllib.parse import unquote, urlsplit
 
@@ -35,7 +37,9 @@ class Peer(Protocol):
 
     def profile(self, ctx: Context) -> str: ...
 
-    async def caller(self, ctx: Context) -> Caller: ...
+    async def caller(self, ctx: Context) -> Callable[[], Caller]:
+        """Who calls. The rest of the answer waits for the disk and belongs into the worker thread of the call."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,14 +55,10 @@ class LocalPeer:
     def profile(self, ctx: Context) -> str:
         return self.listed
 
-    async def caller(self, ctx: Context) -> Caller:
-        return Caller(
-            agent=AgentId(self.agent) if self.agent else client_agent(ctx),
-            root=canonical_root(self.root) if self.root else None,
-            root_source=self.root_source if self.root else RootSource.UNKNOWN,
-            session=SessionId(self.session),
-            channel=Channel.AGENT,
-        )
+    async def caller(self, ctx: Context) -> Callable[[], Caller]:
+        agent = AgentId(self.agent) if self.agent else client_agent(ctx)
+        source = self.root_source if self.root else RootSource.UNKNOWN
+        return partial(_caller, agent, self.root, source, SessionId(self.session))
 
 
 @dataclass(slots=True, kw_only=True)
@@ -99,21 +99,17 @@ class HttpPeer:
     def profile(self, ctx: Context) -> str:
         return "full" if _request(ctx).query_params.get("profile") == "full" else "default"
 
-    async def caller(self, ctx: Context) -> Caller:
+    async def caller(self, ctx: Context) -> Callable[[], Caller]:
         scope = _request(ctx).scope
         session = (only_header(scope, b"mcp-session-id") or b"").decode("latin-1") or None
         remembered = self._sessions.of(session)
-        agent = only_header(scope, b"hindbrain-agent") or remembered.agent
+        said = only_header(scope, b"hindbrain-agent") or remembered.agent
+        agent = AgentId(decode_word(said, "Hindbrain-Agent")) if said else client_agent(ctx)
         root, source = await self._root(ctx, only_header(scope, b"hindbrain-caller-root"), remembered)
         # 2026-07-28 has no sessions: a client that wants sticky routing there names one itself.
         named = only_header(scope, b"hindbrain-session")
-        return Caller(
-            agent=AgentId(decode_word(agent, "Hindbrain-Agent")) if agent else client_agent(ctx),
-            root=canonical_root(root) if root else None,
-            root_source=source,
-            session=SessionId(session or (session_word(named) if named else secrets.token_hex(8))),
-            channel=Channel.AGENT,
-        )
+        stays = session or (session_word(named) if named else secrets.token_hex(8))
+        return partial(_caller, agent, root, source, SessionId(stays))
 
     async def _root(self, ctx: Context, header: bytes | None, remembered: Remembered) -> tuple[str | None, RootSource]:
         if header:
@@ -122,6 +118,11 @@ class HttpPeer:
             return checked_root(remembered.root), RootSource.SESSION
         offered = await _offered_root(ctx, remembered)
         return (checked_root(offered), RootSource.SESSION) if offered else (None, RootSource.UNKNOWN)
+
+
+def _caller(agent: AgentId, root: str | None, source: RootSource, session: SessionId) -> Caller:
+    found = canonical_root(root) if root else None
+    return Caller(agent=agent, root=found, root_source=source, session=session, channel=Channel.AGENT)
 
 
 def client_agent(ctx: Context) -> AgentId:

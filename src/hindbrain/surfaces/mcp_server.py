@@ -17,7 +17,7 @@ from hindbrain.surfaces.mcp_progress import progress_to
 from hindbrain.surfaces.mcp_texts import PROMPTS, listed_prompts, listed_resources, listed_templates, resource_at
 from hindbrain.surfaces.mcp_tools import Catalog, resource_text, tool_result
 from hindbrain.surfaces.runner import Activity, Progress, Runner, Served
-from hindbrain.surfaces.wire import BODY_LIMIT, decode_object
+from hindbrain.surfaces.wire import BODY_LIMIT, checked_root, decode_object
 
 __all__ = ["server_for"]
 
@@ -120,7 +120,7 @@ class Desk:
             return refused.answer()
 
         async def run(progress: Progress | None) -> dict[str, Any]:
-            return await self._runner.answer(operation, checked, lambda: caller, progress=progress)
+            return await self._runner.answer(operation, checked, caller, progress=progress)
 
         if not (ctx.meta and "progress_token" in ctx.meta):
             return await run(None)
@@ -135,4 +135,7 @@ def _checked(arguments: Mapping[str, Any]) -> dict[str, Any]:
         raise BodyTooLarge(
             f"the arguments have {len(raw)} bytes; an operation takes {BODY_LIMIT} at most", fix="send less in one call"
         )
-    return decode_object(raw)
+    checked = decode_object(raw)
+    if isinstance(root := checked.get("caller_root"), str):
+        checked_root(root)
+    return checked

@@ -10,6 +10,8 @@ from typing import Any
 from mcp_types import CallToolResult, TextContent, Tool, ToolAnnotations
 from mcp_types.version import is_version_at_least
 
+from hindbrain.domain.errors import TimedOut
+
 __all__ = ["DESCRIPTION_LIMIT", "PROFILES", "TEXT_LIMIT", "Catalog", "readable", "resource_text", "tool_result"]
 
 PROFILES = ("default", "full")
@@ -19,6 +21,8 @@ DESCRIPTION_LIMIT = 400
 
 # Up to here the whole answer is also given as text, for hosts that show nothing else; beyond it the data would cost twice.
 TEXT_LIMIT = 4000
+
+TIMED_OUT_RPC_CODE = -32000  # GR-179
 
 # The first revision whose results carry structuredContent; before it the text is all a client gets.
 _STRUCTURED_SINCE = "2025-06-18"
@@ -90,7 +94,7 @@ def _slim(schema: Any) -> Any:
 
 def tool_result(answer: Mapping[str, Any], protocol_version: str) -> CallToolResult:
     """An answer as a tool result: short text for reading, the data once. Only an error is an error; a refusal is an answer."""
-    data, compact = _wire_safe({key: value for key, value in answer.items() if key != "rendered"})
+    data, compact = _wire_safe(_numbered({key: value for key, value in answer.items() if key != "rendered"}))
     structured = is_version_at_least(protocol_version, _STRUCTURED_SINCE)
     text = readable(answer, compact, whole=not structured)
     return CallToolResult(
@@ -98,6 +102,14 @@ def tool_result(answer: Mapping[str, Any], protocol_version: str) -> CallToolRes
         structured_content=data if structured else None,
         is_error=answer.get("ok") is False and isinstance(answer.get("error"), Mapping),
     )
+
+
+def _numbered(answer: dict[str, Any]) -> dict[str, Any]:
+    """A call past its limit also tells the number that JSON-RPC servers give it; the failure stays the tool's (GR-172)."""
+    error = answer.get("error")
+    if isinstance(error, Mapping) and error.get("code") == TimedOut.code:
+        return {**answer, "error": {**error, "rpc_code": TIMED_OUT_RPC_CODE}}
+    return answer
 
 
 def resource_text(answer: Mapping[str, Any], *, rendered: bool) -> str:
