@@ -182,9 +182,8 @@ class ClaimDirectory:
             if not directory.is_dir():
                 continue
             for name in os.listdir(directory):
-                path = directory / name
-                if name.startswith(".") and name.endswith(".tmp") and time.time() - path.lstat().st_mtime > _STALE_TEMPORARY_S:
-                    path.unlink(missing_ok=True)
+                if name.startswith(".") and name.endswith(".tmp") and _is_old(directory / name):
+                    (directory / name).unlink(missing_ok=True)
                     gone += 1
         return gone
 
@@ -192,6 +191,13 @@ class ClaimDirectory:
         while (path := self.history_path / f"{slug}.{at}.light.md").exists():
             at += 1
         return path
+
+
+def _is_old(path: Path) -> bool:
+    try:
+        return time.time() - path.lstat().st_mtime > _STALE_TEMPORARY_S
+    except FileNotFoundError:
+        return False  # its writer is alive and has just put it in place
 
 
 def _write_synced(path: Path, text: str) -> None:
