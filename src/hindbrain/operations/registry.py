@@ -14,6 +14,7 @@ from hindbrain.domain.errors import (
     HumanNeeded,
     InvalidParams,
     Refusal,
+    StoreUnavailable,
     UnknownOperation,
 )
 from hindbrain.services.call import Call, Retrieved
@@ -166,6 +167,14 @@ def dispatch(call: Call, name: str, arguments: Mapping[str, Any]) -> dict[str, A
     except HindbrainError as failure:
         answer = failure.answer()
         candidates, scope, error = 0, _scope(given), failure.message
+    except OSError as failure:
+        # The disk is full, read-only or gone: the caller's to know, not a defect of ours.
+        answer = StoreUnavailable(
+            f"the disk refused: {failure.strerror or failure}",
+            fix="free some room or check who owns the home",
+            path=failure.filename,
+        ).answer()
+        candidates, scope, error = 0, _scope(given), str(failure)
     if op.retrieval:
         answer["agent_runtime_contract"] = call.envelope(
             tool=name, candidates=candidates, scope=scope, error=error, proof_state=answer.get("proof_state")

@@ -1,7 +1,8 @@
 """File state: what each claim file looked like when it last agreed with the database. Local, derived, cheap to lose."""
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -54,6 +55,12 @@ class FileState:
             path.chmod(0o600)
         return db
 
+    @contextmanager
+    def _noting(self) -> Iterator[None]:
+        """One write. What a full disk keeps from being noted costs a second look later, never an answer."""
+        with self._lock, suppress(apsw.FullError, apsw.IOError, apsw.ReadOnlyError), self._db:
+            yield
+
     def get(self, place: str, slug: str) -> Seen | None:
         with self._lock:
             row = self._db.execute("select mtime_ns, size, digest from seen where place=? and slug=?", (place, slug)).fetchone()
@@ -65,7 +72,7 @@ class FileState:
         return {slug: Seen(mtime_ns=mtime, size=size, digest=digest) for slug, mtime, size, digest in rows}
 
     def put(self, place: str, facts: FileFacts, digest: str, *, directory_mtime: int | None = None) -> None:
-        with self._lock, self._db:
+        with self._noting():
             self._db.execute(
                 "insert or replace into seen values (?,?,?,?,?)", (place, facts.slug, facts.mtime_ns, facts.size, digest)
             )
@@ -73,13 +80,13 @@ class FileState:
                 self._db.execute("insert or replace into place values (?,?)", (place, directory_mtime))
 
     def put_many(self, place: str, rows: Iterable[tuple[FileFacts, str]]) -> None:
-        with self._lock, self._db:
+        with self._noting():
             self._db.executemany(
                 "insert or replace into seen values (?,?,?,?,?)", [(place, f.slug, f.mtime_ns, f.size, d) for f, d in rows]
             )
 
     def drop(self, place: str, slug: str) -> None:
-        with self._lock, self._db:
+        with self._noting():
             self._db.execute("delete from seen where place=? and slug=?", (place, slug))
 
     def directory(self, place: str) -> int | None:
@@ -88,7 +95,7 @@ class FileState:
         return int(row[0]) if row else None
 
     def put_directory(self, place: str, mtime_ns: int) -> None:
-        with self._lock, self._db:
+        with self._noting():
             self._db.execute("insert or replace into place values (?,?)", (place, mtime_ns))
 
     def close(self) -> None:

@@ -1,0 +1,38 @@
+"""A writer that dies: runs one call in its own process and ends it, without any clean-up, at a chosen rename of a file.
+
+    python -m tests.support.dying HOME ROOT SUFFIX OPERATION ARGUMENTS
+
+The process ends with status 86 the first time a file whose name ends with SUFFIX is about to be renamed into place.
+"""
+
+import json
+import os
+import sys
+from pathlib import Path
+
+from hindbrain.app import App, local_caller
+from hindbrain.domain.caller import Channel
+from hindbrain.settings import Settings
+from hindbrain.stores.home import Home
+from tests.support.world import START_MS
+
+DIED = 86
+
+
+def main() -> None:
+    home, root, suffix, operation, arguments = sys.argv[1:]
+    rename = os.replace
+
+    def dying(source: str, target: str) -> None:
+        if os.fspath(target).endswith(suffix):
+            os._exit(DIED)
+        rename(source, target)
+
+    os.replace = dying  # type: ignore[assignment]  # a power cut at this very call
+    app = App(Home(Path(home)), Settings({}), clock=lambda: START_MS)
+    caller = local_caller(root=root, agent="codex:maker", channel=Channel.AGENT)
+    app.call(operation, json.loads(arguments), caller=caller)
+
+
+if __name__ == "__main__":
+    main()
