@@ -9,16 +9,15 @@ from typing import Any
 from hindbrain.domain.brain import Brain, Tier, TierAsked
 from hindbrain.domain.claim import Claim, parse
 from hindbrain.domain.errors import HindbrainError
-from hindbrain.engines.conflicts import differ, is_witness_pair, rule_for
 from hindbrain.engines.ranking import coverage, rarest, weighed
 from hindbrain.engines.text import query_terms, terms
-from hindbrain.policy.conflicts import Rule
 from hindbrain.policy.recall import BEAT_CANDIDATES, BEAT_MIN_SCORE, RECENT_ROWS
 from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.gateway import claim_terms
+from hindbrain.services.pairs import conflicting_pairs
 from hindbrain.services.reconcile import CONFLICT, Reconciler
 from hindbrain.services.routing import Gap, Route, gap
-from hindbrain.services.rows import DEMOTION, GRADED_WRONG, WITNESS_SUPERSEDED, Row, RowMaker
+from hindbrain.services.rows import DEMOTION, GRADED_WRONG, Row, RowMaker
 from hindbrain.settings import Settings
 from hindbrain.stores.port import Version
 
@@ -329,56 +328,12 @@ class Recall:
     # -- pairs -------------------------------------------------------------------------------------------------------
 
     def _conflicts(self, route: Route, feeds: dict[str, Feed], rows: list[Row], *, ranked: bool) -> list[dict[str, Any]]:
-        """Pairs of one slug in both tiers. Both rows are shown, the winner directly above the loser; nothing is changed."""
+        """Pairs of one slug in both tiers; none of a pair is dropped."""
         if "project" not in feeds or "medulla" not in feeds or route.brain is None or route.brain.root is None:
             return []
-        root = route.brain.root
         self._fetch_partners(route.brain, feeds, rows)
-        by_slug: dict[str, dict[str, Row]] = {}
-        for row in rows:
-            by_slug.setdefault(row["slug"], {})[row["tier"]] = row
-        conflicts = []
-        for slug, pair in by_slug.items():
-            if len(pair) < 2:
-                continue
-            mine, shared = feeds["project"].claims[slug], feeds["medulla"].claims[slug]
-            if not differ(mine, shared):
-                if is_witness_pair(mine, shared, root):
-                    pair["project"]["pair"] = pair["medulla"]["pair"] = "witness"
-                continue
-            if is_witness_pair(mine, shared, root):
-                pair["medulla"][WITNESS_SUPERSEDED] = True
-                pair["medulla"]["witness"]["superseded"] = True
-            rule, first = self._rule(pair, shared, root)
-            if ranked:
-                winner, loser = pair[first], pair["medulla" if first == "project" else "project"]
-                rows.remove(loser)
-                rows.insert(rows.index(winner) + 1, loser)
-            conflicts.append(self._pair(slug, pair, rule))
-        return conflicts
-
-    @staticmethod
-    def _rule(pair: dict[str, Row], shared: Claim, root: str) -> tuple[Rule, str]:
-        """The rule of a pair and the tier that is shown first; against the live code the one that did not change is."""
-        moved = [tier for tier in ("project", "medulla") if pair[tier].get("contradicted_by_code")]
-        rule = rule_for(shared, root, evidence_changed=bool(moved))
-        return rule, rule.winner if rule.winner in pair else ("medulla" if moved == ["project"] else "project")
-
-    @staticmethod
-    def _pair(slug: str, pair: dict[str, Row], rule: Rule) -> dict[str, Any]:
-        label = {"pair_id": f"pair:{slug}", "class": rule.name, "winner": rule.winner, "rule": rule.why}
-        for row in pair.values():
-            row["conflict"] = label
-        shown = ("origin_brain", "store_brain", "source_agent", "age_ms", "text", "state", "contradicted_by_code")
-        found: dict[str, Any] = {
-            **label,
-            "slug": slug,
-            "project": {key: pair["project"][key] for key in shown if key in pair["project"]},
-            "medulla": {key: pair["medulla"][key] for key in shown if key in pair["medulla"]},
-        }
-        if WITNESS_SUPERSEDED in pair["medulla"]:
-            found[WITNESS_SUPERSEDED] = True
-        return found
+        mine, shared = feeds["project"].claims, feeds["medulla"].claims
+        return conflicting_pairs(rows, mine, shared, root=route.brain.root, ranked=ranked)
 
     def _fetch_partners(self, brain: Brain, feeds: dict[str, Feed], rows: list[Row]) -> None:
         """A row whose slug also lives in the other tier brings that one along: none of a pair is dropped."""
