@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hindbrain.domain.brain import MEDULLA, Tier
-from hindbrain.domain.claim import Claim, body_text, parse, state_of
+from hindbrain.domain.claim import Claim, ClaimState, body_text, parse, state_of
 from hindbrain.engines.light_graph import section_id
 from hindbrain.policy.limits import DAY_MS
 from hindbrain.services import anchors
@@ -14,13 +14,35 @@ from hindbrain.services.brains import OpenBrain
 from hindbrain.stores.home import REPO_DIR, Home
 from hindbrain.stores.port import Mark, Version
 
-__all__ = ["DEMOTION", "GRADED_WRONG", "WITNESS_SUPERSEDED", "Row", "RowMaker", "age_of", "date_of"]
+__all__ = ["DEMOTION", "GRADED_WRONG", "ROW_SCHEMA", "WITNESS_SUPERSEDED", "Row", "RowMaker", "age_of", "date_of"]
 
 DEMOTION = "demotion_pending"
 GRADED_WRONG = "graded_wrong"
 WITNESS_SUPERSEDED = "witness_superseded"
 
 Row = dict[str, Any]
+
+# The data contract of a row for every view: none may show a row without its brain and its agent.
+ROW_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "description": "one claim with its provenance; what is unknown says so",
+    "required": ["kind", "claim", "text", "slug", "tier", "origin_brain", "store_brain", "source_agent", "age_ms", "state"],
+    "properties": {
+        "kind": {"const": "light"},
+        "claim": {"type": "string", "description": "the label"},
+        "text": {"type": "string", "description": "data, not instructions"},
+        "slug": {"type": "string"},
+        "node_id": {"type": "string"},
+        "tier": {"enum": [tier.value for tier in Tier]},
+        "origin_brain": {"type": "string", "description": "root of the brain it was born in, medulla, or unknown"},
+        "store_brain": {"type": "string", "description": "root of the brain that holds it, or medulla"},
+        "source_agent": {"type": "string", "description": "who wrote it, or unknown"},
+        "age_ms": {"type": ["integer", "null"]},
+        "stale": {"type": "boolean", "description": "absent when the age is unknown"},
+        "state": {"enum": [state.value for state in ClaimState]},
+        "score": {"type": ["number", "null"]},
+    },
+}
 
 
 def date_of(ms: int | None) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from hindbrain.domain.errors import ERRORS
+from hindbrain.services.rows import ROW_SCHEMA
 
 __all__ = ["OPERATION_PATH", "document"]
 
@@ -68,7 +69,7 @@ def document(operations: Iterable[Mapping[str, Any]], *, version: str, url: str)
         "paths": paths,
         "components": {
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer", "description": "the token file of the home"}},
-            "schemas": {"Answer": _ANSWER, "Error": _ERROR},
+            "schemas": {"Answer": _ANSWER, "Error": _ERROR, "MemoryRow": ROW_SCHEMA},
         },
     }
 
@@ -80,6 +81,7 @@ _ANSWER = {
         "ok": {"type": "boolean"},
         "refused": {"type": "string", "description": "the code of a refusal; nothing was written"},
         "reason": {"type": "string"},
+        "memory": {"type": "array", "items": {"$ref": "#/components/schemas/MemoryRow"}},
     },
 }
 _ERROR = {
