@@ -65,6 +65,8 @@ def test_med_146_when_all_are_stale_only_the_stamp_and_the_reason_stay(world: Wo
     assert answer["memory_exists"] == 25
     assert "no_task_match" in kinds(answer)
     assert "no_memory" not in kinds(answer)
+    world.restart(stale_after_days=60)
+    assert [row["stale"] for row in world.at(x).north("repaint the harbour crane")["memory"]] == [False] * 3
 
 
 @pytest.mark.req("MED-145", "MED-144")

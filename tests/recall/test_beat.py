@@ -258,3 +258,33 @@ def test_med_153_north_always_has_its_keys(world: World, filled: bool) -> None:
     assert wanted <= set(answer)
     assert all(isinstance(answer[key], list) for key in ("memory", "conflicts", "honest_gaps", "anchors"))
     assert answer["reception"] is None
+
+
+@pytest.mark.req("MED-138")
+def test_med_138_rows_and_their_cost_follow_their_settings(world: World) -> None:
+    x = world.brain("x")
+    for number in range(3):
+        world.at(x).memorize(f"Kettle {number}", f"Kettle number {number} boils. " + "It is a long story. " * 200)
+    world.restart(beat_rows_per_feed=2, beat_tokens=300)
+
+    rows = world.at(x).north("kettle")["memory"]
+
+    assert len(rows) == 2
+    assert sum(len(row["text"]) for row in rows) <= 300 * 4
+    assert all(row["truncated"] and row["text"].endswith("…") for row in rows), "a cut is named"
+    world.restart(beat_rows_per_feed=5, beat_tokens=20_000)
+    assert [row.get("truncated") for row in world.at(x).north("kettle")["memory"]] == [None] * 3
+
+
+@pytest.mark.req("MED-124", "MED-132")
+def test_med_124_a_machine_may_switch_the_wide_read_off(world: World) -> None:
+    x, y = three_brains(world)
+    world.restart(all_brains=False)
+
+    found, beat = world.at(x).seek("kettle", tier="all-brains"), world.at(x).north("kettle", tier="all-brains")
+
+    assert "groups" not in found
+    assert "groups" not in beat
+    assert y not in str([found, beat])
+    assert found["tier_warning"]
+    assert "all_brains_off" in [gap["kind"] for gap in beat["honest_gaps"]]

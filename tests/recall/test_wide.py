@@ -15,9 +15,10 @@ from hindbrain.services.house import House
 from hindbrain.settings import Settings
 from hindbrain.stores.opening import store_opener
 from hindbrain.stores.port import BrainStore
+from tests.support.light import light_file
 from tests.support.world import World
 
-LEGACY = "---\nProtocol: L1GHT/1.0\nNode: Old kettle\nState: authored\n---\n\n# Old kettle\n\n## Old\n\nThe old kettle.\n\n[⍂ entity: Old kettle]\n"
+LEGACY = light_file("Old kettle", "The old kettle.")
 
 
 def kettles(world: World, *names: str) -> list[str]:
