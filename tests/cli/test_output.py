@@ -71,16 +71,15 @@ def test_gr_180_a_refusal_exits_1_with_its_json_and_is_told_on_stderr(program: P
 def test_gr_180_every_error_has_the_exit_code_of_its_table(code: str) -> None:
     told = {"ok": False, "error": {"code": code, "message": "m", "fix": None}}
 
-    assert exit_code("seek", told) == ERRORS[code].exit_code
-    assert exit_code("seek", {"ok": False, "refused": code}) == ERRORS[code].exit_code
+    assert exit_code(told) == ERRORS[code].exit_code
+    assert exit_code({"ok": False, "refused": code}) == ERRORS[code].exit_code
     assert ERRORS[code].exit_code in (1, 2)
 
 
 @pytest.mark.req("MED-306")
-@pytest.mark.parametrize(("status", "code"), [("ok", 0), ("warn", 1), ("blocked", 2)])
-def test_med_306_the_doctors_verdict_is_its_exit_code(status: str, code: int) -> None:
-    assert exit_code("doctor", {"ok": True, "status": status}) == code
-    assert exit_code("health", {"ok": True, "status": status}) == 0
+@pytest.mark.parametrize(("verdict", "code"), [(0, 0), (1, 1), (2, 2), (7, 0), ("1", 0), (None, 0)])
+def test_med_306_an_answer_with_a_verdict_of_its_own_decides_the_exit_code(verdict: object, code: int) -> None:
+    assert exit_code({"ok": True, "status": "warn", "exit_code": verdict}) == code
 
 
 HOSTILE = "\x1b[31mred\x1b[0m \x1b]0;title\x07 \x9b2J \u202eevil\u202c bell\x07 back\x08space \x1bPdcs\x1b\\ end"
@@ -134,6 +133,18 @@ def test_cli_rows_become_a_table_that_fits_or_records_that_lose_nothing() -> Non
     assert "• Retry policy" in shown
     assert "word " * 39 in shown
     assert "src/a.py" in shown
+
+
+def test_cli_times_are_told_as_times_and_durations_as_numbers() -> None:
+    shown = text({"ok": True, "created_ms": 1_783_209_431_408, "age_ms": 40_000}, colour=False, width=80)
+
+    assert shown.splitlines() == ["created ms  2026-07-04 23:57:11 UTC", "age ms      40000"]
+
+
+def test_cli_a_text_of_many_lines_stays_in_its_column() -> None:
+    shown = text({"ok": True, "rows": [{"label": "a", "deep": {"text": "one\ntwo"}}]}, colour=False, width=80)
+
+    assert shown.splitlines() == ["rows (1)", "  • a", "    deep", "      text  one", "            two"]
 
 
 def test_cli_an_answer_without_anything_to_say_says_that_it_is_done() -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from hindbrain.stores.locks import locked
-from hindbrain.surfaces.client import OwnerGone, find_owner
+from hindbrain.surfaces.client import OwnerGone
 from hindbrain.surfaces.starting import ensure_owner
 from tests.cli.program import Program, end_owner, git_repository
 from tests.cli.strange import address_file, json_answer, strange_owner
@@ -145,7 +145,7 @@ def test_processes_a_stale_owner_file_is_healed_by_the_next_call(program: Progra
     program.given(**OWNER).answer("health")
     dead = owner_of(program)
     os.kill(dead["pid"], signal.SIGKILL)
-    while find_owner(str(program.home)):
+    with locked(program.home / "owner.lock", wait_s=30):  # held until it is really over
         pass
 
     embedded = program.answer(*words)

@@ -162,10 +162,16 @@ def test_med_040_init_tells_what_will_be_committed_and_refuses_the_home_director
     assert not (tmp_path / ".hindbrain").exists()
 
 
-@pytest.mark.req("MED-306")
+@pytest.mark.req("MED-306", "MED-192")
 def test_med_306_doctor_prints_its_numbers_and_exits_by_its_verdict(two: Two) -> None:
-    told = two.x.run("doctor", "--no-json")
-    answer = two.x.answer("doctor")
+    two.x.answer("memorize", "Doctrine", "Small commits", "--tier", "medulla")
+    healthy = two.x.run("doctor", "--no-json")
+    (first,) = two.x.home.glob("medulla/agent-memory/*.light.md")
+    for number in range(300):
+        first.with_name(f"doctrine-{number}.light.md").write_text(first.read_text().replace("Doctrine", f"Doctrine {number}"))
 
-    assert told.code == {"ok": 0, "warn": 1, "blocked": 2}[answer["status"]]
-    assert "medulla" in told.out
+    crowded = two.x.run("doctor", "--no-json")
+
+    assert healthy.code == 0, healthy.out
+    assert crowded.code == 1
+    assert any("301" in line and "medulla" in line for line in crowded.out.splitlines()), crowded.out

@@ -72,7 +72,7 @@ def _run(words: list[str]) -> int:
 
 
 def _failed(error: dict[str, Any], given: dict[str, Any]) -> int:
-    return output.present("", {"ok": False, "error": error}, given)
+    return output.present({"ok": False, "error": error}, given)
 
 
 def _local(name: str, rest: list[str], given: dict[str, Any]) -> int:
@@ -119,7 +119,7 @@ def _call(rest: list[str], given: dict[str, Any]) -> int:
 
 def carry_out(op: Command, read: dict[str, Any], given: dict[str, Any]) -> int:
     """Call one operation and show its answer."""
-    return output.present(str(op["name"]), _answered(op, read, given), given)
+    return output.present(_answered(op, read, given), given)
 
 
 def _about(given: dict[str, Any]) -> dict[str, Any]:

@@ -98,7 +98,7 @@ def run(name: str, rest: list[str], given: dict[str, Any]) -> int:
     except BrokenPipeError:
         raise
     except (HindbrainError, OwnerGone, OSError) as failure:
-        return output.present(name, _told(failure).answer(), given)
+        return output.present(_told(failure).answer(), given)
 
 
 def _told(failure: Exception) -> HindbrainError:
@@ -137,7 +137,7 @@ def _stop(read: dict[str, Any], given: dict[str, Any]) -> int:
     home = cli.home_of(given)
     address = read_owner(home)
     if address is None or not _asked_to_stop(home, address):
-        return output.present("stop", {"ok": True, "stopped": False, "reason": "no owner is running"}, given)
+        return output.present({"ok": True, "stopped": False, "reason": "no owner is running"}, given)
     deadline = time.monotonic() + _STOP_S
     while _running(address) and time.monotonic() < deadline:
         time.sleep(0.02)
@@ -146,7 +146,7 @@ def _stop(read: dict[str, Any], given: dict[str, Any]) -> int:
             f"the owner (process {address.pid}) did not end within {_STOP_S:g} s",
             fix="look at owner.log in the home, then try again",
         )
-    return output.present("stop", {"ok": True, "stopped": True, "pid": address.pid}, given)
+    return output.present({"ok": True, "stopped": True, "pid": address.pid}, given)
 
 
 def _asked_to_stop(home: str, address: OwnerAddress) -> bool:
@@ -186,7 +186,7 @@ def _status(read: dict[str, Any], given: dict[str, Any]) -> int:
     if listing := known.operations.get("instances"):
         found = calling.answer(listing, {}, home=home, root=given.get("root"), agent=given.get("agent"), start=False)
         answer |= {key: value for key, value in found.items() if key not in ("schema", "self")}
-    return output.present("status", answer, given)
+    return output.present(answer, given)
 
 
 def _health(home: str, address: OwnerAddress) -> dict[str, Any]:
@@ -223,7 +223,7 @@ def _help(read: dict[str, Any], given: dict[str, Any]) -> int:
 
 def _version(read: dict[str, Any], given: dict[str, Any]) -> int:
     if given.get("json"):
-        return output.present("version", {"ok": True, "version": __version__}, given)
+        return output.present({"ok": True, "version": __version__}, given)
     output.write(f"hindbrain {__version__}")
     return 0
 

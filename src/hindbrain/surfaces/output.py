@@ -14,9 +14,6 @@ if TYPE_CHECKING:
 
 __all__ = ["exit_code", "json_line", "present", "tell", "wants_json", "write"]
 
-# MED-306: what a doctor finds is told by its exit code as well; its answer itself is ok.
-_EXIT_BY_STATUS = {"doctor": {"warn": 1, "blocked": 2}}
-
 # Characters that JSON may hold as they are, but that steer a terminal or are no characters at all.
 _ESCAPED = ((0x7F, 0x9F), (0x200E, 0x200F), (0x202A, 0x202E), (0x2066, 0x2069), (0xD800, 0xDFFF))
 
@@ -51,7 +48,7 @@ def tell(text: str) -> None:
     sys.stderr.buffer.flush()
 
 
-def present(operation: str, answer: Mapping[str, Any], given: Mapping[str, Any]) -> int:
+def present(answer: Mapping[str, Any], given: Mapping[str, Any]) -> int:
     """Show an answer and return the exit code that goes with it."""
     failed = answer.get("ok") is False
     if wants_json(given):
@@ -63,13 +60,15 @@ def present(operation: str, answer: Mapping[str, Any], given: Mapping[str, Any])
             tell(render.failure(answer, colour=render.colourful(2)))
         if not wants_json(given) and (shown := render.text(answer, colour=render.colourful(1), failed=failed)):
             write(shown)
-    return exit_code(operation, answer)
+    return exit_code(answer)
 
 
-def exit_code(operation: str, answer: Mapping[str, Any]) -> int:
+def exit_code(answer: Mapping[str, Any]) -> int:
     """0 when done, 1 when refused or not found, 2 when the call itself was wrong (GR-180)."""
     if answer.get("ok") is not False:
-        return _EXIT_BY_STATUS.get(operation, {}).get(str(answer.get("status")), 0)
+        # An answer may have a verdict of its own, as a doctor has (MED-306).
+        verdict = answer.get("exit_code")
+        return verdict if isinstance(verdict, int) and 0 <= verdict <= 2 else 0
     from hindbrain.domain.errors import ERRORS, HindbrainError
 
     error = answer.get("error")

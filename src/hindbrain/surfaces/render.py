@@ -3,18 +3,22 @@
 import os
 import re
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from shlex import quote
 from typing import Any
 
 from hindbrain.engines.fence import shown
 from hindbrain.surfaces.output import json_line
 
+Paint = Callable[[str], str]
+
 __all__ = ["clean", "colourful", "failure", "fix_text", "text"]
 
-_HIDDEN = ("ok", "schema", "rendered", "agent_runtime_contract")
-_TITLES = ("label", "name", "slug", "title", "key", "id", "root", "path")  # what a record is called by, best first
-_CELL = 60
+_HIDDEN = ("ok", "schema", "rendered", "exit_code", "agent_runtime_contract")
+_TITLES = ("label", "claim", "name", "display_name", "slug", "title", "key", "act", "id", "root", "path")  # best first
+_TIMES = ("_ms", "at", "created", "as_of")
+_RECENT_MS = range(10**12, 4 * 10**12)  # from 2001 to 2096; a smaller number of milliseconds is a duration
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[PX^_][^\x1b]*(?:\x1b\\)?|[ -/]*[0-~])")
 
 
@@ -31,7 +35,7 @@ def clean(value: str) -> str:
 def text(answer: Mapping[str, Any], *, colour: bool, failed: bool = False, width: int | None = None) -> str:
     """An answer for a person. What a failure means is told elsewhere; here only what came with it."""
     width = width or shutil.get_terminal_size((100, 24)).columns
-    paint = _bold if colour else str
+    paint: Paint = _bold if colour else str
     lines: list[str] = []
     rendered = answer.get("rendered")
     if isinstance(rendered, str) and rendered.strip():
@@ -56,7 +60,7 @@ def failure(answer: Mapping[str, Any], *, colour: bool) -> str:
     told: Mapping[str, Any] = error if isinstance(error, dict) else answer
     message = str(told.get("message") or told.get("reason") or "the call failed")
     code = str(told.get("code") or told.get("refused") or error or "internal")
-    paint = _bold if colour else str
+    paint: Paint = _bold if colour else str
     lines = [f"{paint('hindbrain:')} {clean(message)} ({clean(code)})"]
     if fix := fix_text(told.get("fix")):
         lines.append(f"{paint('fix:')} {fix}")
@@ -91,39 +95,49 @@ def _words(key: str) -> str:
     return clean(key).replace("_", " ")
 
 
-def _scalar(value: Any) -> str:
+def _scalar(value: Any, key: str = "") -> str:
     if value is None:
         return "-"
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return clean(str(value)).replace("\n", "\n  ")
+    if isinstance(value, int) and value in _RECENT_MS and key.endswith(_TIMES):
+        return datetime.fromtimestamp(value / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    return clean(str(value))
 
 
 def _is_scalar(value: Any) -> bool:
     return value is None or isinstance(value, str | int | float | bool)
 
 
-def _fields(fields: Mapping[str, Any], width: int, paint: Any) -> list[str]:
+def _fields(fields: Mapping[str, Any], width: int, paint: Paint) -> list[str]:
     """The fields of an object: single values first, in columns, then everything that needs room."""
     singles = {key: value for key, value in fields.items() if _is_scalar(value)}
     pad = max((len(_words(key)) for key in singles), default=0)
-    lines = [f"{_words(key):<{pad}}  {_scalar(value)}" for key, value in singles.items()]
+    lines: list[str] = []
+    for key, value in singles.items():
+        first, *rest = _scalar(value, key).split("\n")
+        lines += [f"{_words(key):<{pad}}  {first}", *(f"{'':<{pad}}  {line}".rstrip() for line in rest)]
     for key, value in fields.items():
         if key not in singles and value:
             lines += _nested(key, value, width, paint)
     return lines
 
 
-def _nested(key: str, value: Any, width: int, paint: Any) -> Iterator[str]:
+def _nested(key: str, value: Any, width: int, paint: Paint) -> Iterator[str]:
     if isinstance(value, dict):
         yield paint(_words(key))
-        yield from _indented(_fields(value, width - 2, paint))
+        yield from _indented(_fields(_known(value), width - 2, paint))
     elif all(_is_scalar(one) for one in value):
-        yield f"{paint(_words(key))}  {', '.join(_scalar(one) for one in value)}"
+        yield f"{paint(_words(key))}  {', '.join(_scalar(one, key) for one in value)}"
     else:
         yield paint(f"{_words(key)} ({len(value)})")
         rows = [one if isinstance(one, dict) else {"": one} for one in value]
         yield from _indented(_table(rows, width - 2) or _records(rows, width - 2, paint))
+
+
+def _known(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Below the top of an answer, what is not known is left out; --json shows it."""
+    return {key: value for key, value in fields.items() if value is not None}
 
 
 def _indented(lines: Sequence[str]) -> Iterator[str]:
@@ -135,22 +149,19 @@ def _table(rows: Sequence[Mapping[str, Any]], width: int) -> list[str] | None:
     names = list(dict.fromkeys(key for row in rows for key in row))
     if not all(_is_scalar(value) for row in rows for value in row.values()):
         return None
-    cells = [[_words(name) for name in names], *([_scalar(row.get(name)) for name in names] for row in rows)]
+    cells = [[_words(name) for name in names], *([_scalar(row.get(name), name) for name in names] for row in rows)]
     widths = [max(len(line[column]) for line in cells) for column in range(len(names))]
-    if (
-        sum(widths) + 2 * (len(names) - 1) > width
-        or max(widths, default=0) > _CELL
-        or any("\n" in one for row in cells for one in row)
-    ):
+    if sum(widths) + 2 * (len(names) - 1) > width or any("\n" in one for row in cells for one in row):
         return None
     return ["  ".join(cell.ljust(size) for cell, size in zip(line, widths, strict=True)).rstrip() for line in cells]
 
 
-def _records(rows: Sequence[Mapping[str, Any]], width: int, paint: Any) -> list[str]:
+def _records(rows: Sequence[Mapping[str, Any]], width: int, paint: Paint) -> list[str]:
     """One block per row, opened by what it is called."""
     lines: list[str] = []
     for row in rows:
         title = next((key for key in _TITLES if row.get(key)), None)
-        lines.append(f"• {paint(_scalar(row[title]))}" if title else "•")
-        lines += _indented(_fields({key: value for key, value in row.items() if key != title}, width - 2, paint))
+        lines.append(f"• {paint(_scalar(row[title], title))}" if title else "•")
+        rest = {key: value for key, value in _known(row).items() if key != title}
+        lines += _indented(_fields(rest, width - 2, paint))
     return lines
