@@ -30,7 +30,8 @@ class Reconciler:
         self._gateway = gateway
         self._clock = clock
         self._cap = settings.number("memory_load_cap")
-        self._rest: dict[str, float] = {}  # place -> when the next scan may run: a scan never takes more than a tenth of the time
+        # place -> when the next scan may run: scans of a large directory never take more than a tenth of the time
+        self._rest: dict[str, float] = {}
         gateway.settle = self.settle
 
     # -- whole directories -------------------------------------------------------------------------------------------
@@ -41,9 +42,9 @@ class Reconciler:
         for place in opened.places:
             if opened.state.directory(str(place.path)) == place.mtime_ns():
                 continue
-            if time.monotonic() < self._rest.get(str(place.path), 0.0):
-                continue
-            if not wait and opened.store.counts().active_claims > SCAN_INLINE_FILES:
+            resting = time.monotonic() < self._rest.get(str(place.path), 0.0)
+            # A small directory is looked at in every call: a file that was put there just now is never absent.
+            if (resting or not wait) and opened.store.counts().active_claims > SCAN_INLINE_FILES:
                 done = False
                 continue
             self.scan(opened, place)
@@ -73,8 +74,8 @@ class Reconciler:
             settled = place.mtime_ns()
             young = time.time_ns() - settled < 50_000_000
             opened.state.put_directory(key, 0 if young and settled == before and not touched else settled)
-            took = time.monotonic() - began
-            self._rest[key] = time.monotonic() + 10 * took
+            if len(found) > SCAN_INLINE_FILES:
+                self._rest[key] = time.monotonic() + 10 * (time.monotonic() - began)
             return len(touched) + len(gone)
 
     def _capped(self, opened: OpenBrain, place: ClaimDirectory, touched: list[str], found: dict[str, FileFacts]) -> list[str]:
