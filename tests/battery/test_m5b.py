@@ -1,0 +1,132 @@
+"""Slice M5b: a claim is recalled at once where it belongs, and nowhere else unasked (MED-359 … MED-363)."""
+
+import time
+from itertools import permutations, product
+from typing import Any
+
+import pytest
+
+from tests.battery.golden import ANSWERS, REQUESTS, masked, prepared, stored
+from tests.support.honesty import rows_of
+from tests.support.world import Actor, World
+
+SENTINEL = "MedullaProbeSentinel"
+
+
+def told(answer: dict[str, Any]) -> str:
+    """Everything an answer says of memory. The question itself comes back in some answers and is no memory."""
+    return " ".join(str(row.get("text", row.get("value"))) for row in rows_of(answer)) + str(answer.get("rendered", ""))
+
+
+@pytest.mark.req("MED-359")
+def test_med_359_probe_repro(any_world: World) -> None:
+    c, m = any_world.brain("cherry"), any_world.brain("gitrooms")
+    nodes = {root: any_world.at(root).call("health")["node_count"] for root in (c, m)}
+
+    any_world.at(c).memorize(SENTINEL, f"{SENTINEL}: the probe was here", evidence=["package.json"])
+    any_world.clock.forward(1500)
+
+    for answer in (any_world.at(c).seek(SENTINEL), any_world.at(c).north(SENTINEL)):
+        (row,) = list(rows_of(answer))
+        assert (row["source_agent"], row["age_ms"], row["origin_brain"]) == ("codex:maker", 1500, c)
+    for answer in (any_world.at(m).seek(SENTINEL), any_world.at(m).north(SENTINEL)):
+        assert list(rows_of(answer)) == []
+        assert "the probe was here" not in str(answer)
+    assert any_world.file(c, "medullaprobesentinel").is_file()
+    assert any_world.at(c).call("health")["node_count"] > nodes[c]
+    assert any_world.at(m).call("health")["node_count"] == nodes[m]
+    first = any_world.file(c, "medullaprobesentinel").read_text()
+
+    any_world.at(c).memorize(SENTINEL, f"{SENTINEL}: the probe went on", evidence=["package.json"])
+
+    (archived,) = any_world.history(c, "medullaprobesentinel")
+    assert archived.read_text() == first.replace("State: authored", "State: outdated")
+
+
+SURFACES = ("north", "seek", "seek light::", "boot_memory", "recall")
+
+
+def ask(reader: Actor, surface: str, word: str, **more: Any) -> dict[str, Any]:
+    if surface == "boot_memory":
+        return reader.call("boot_memory", action="list", **more)
+    if surface == "north":
+        return reader.north(word, **more)
+    if surface == "recall":
+        return reader.call("recall", query=word, **more)
+    return reader.seek(word, **({"scope": "light::"} if surface.endswith("light::") else {}), **more)
+
+
+@pytest.mark.req("MED-360", "MED-332", "MED-395")
+def test_med_360_no_leak_permutation_matrix(any_world: World) -> None:
+    """Every holder against every reader on every surface; the one project is the brain the owner is bound to."""
+    bound = any_world.repository("bound")
+    any_world.bound_root = bound
+    any_world.restart()
+    roots: dict[str, str | None] = {"bound": any_world.brain("bound"), "x": any_world.brain("x"), "y": any_world.brain("y")}
+    roots["medulla"] = None
+    outside = any_world.directory("nobody")
+    for name, root in roots.items():
+        more = {"tier": "medulla"} if root is None else {}
+        writer = any_world.at(root or str(roots["x"]), "claude:orchestrator")
+        writer.memorize(f"Sentinel of {name}", f"lighthouse text of {name}", **more)
+        writer.call("boot_memory", action="set", key=f"sentinel-{name}", value=f"lighthouse text of {name}", **more)
+
+    for (holder, reader), surface in product([*permutations(roots, 2), *((r, r) for r in roots)], SURFACES):
+        actor = any_world.at(roots[reader] or outside)  # who has no brain reads the medulla
+        unasked = f"lighthouse text of {holder}" in told(ask(actor, surface, "sentinel lighthouse"))
+        assert unasked == (holder in (reader, "medulla")), (holder, reader, surface)
+
+    for holder, reader in product(roots, roots):
+        wide = ask(any_world.at(roots[reader] or outside), "seek", "sentinel lighthouse", tier="all-brains")
+        (row,) = [row for row in rows_of(wide) if row["text"] == f"lighthouse text of {holder}"]
+        assert row["origin_brain"] == (roots[holder] or "medulla")
+
+
+@pytest.mark.req("MED-361", "MED-386")
+def test_med_361_false_absence(any_world: World) -> None:
+    x = any_world.brain("x")
+    for number in range(25):
+        any_world.at(x).memorize(f"Lantern {number}", f"lantern number {number}")
+
+    beat = any_world.at(x).north("paint the fence")
+
+    assert beat["memory_exists"] == 25
+    assert beat["memory"]
+    assert "No durable memory yet" not in str(beat)
+    assert any_world.at(x).seek("lantern", scope="light::")["results"]
+
+
+@pytest.mark.req("MED-362", "MED-119")
+@pytest.mark.parametrize("name", sorted(REQUESTS))
+def test_med_362_default_unchanged_golden(world: World, name: str) -> None:
+    """Callers who never heard of `tier` see what they always saw. `python -m tests.battery.golden` records anew."""
+    operation, arguments = REQUESTS[name]
+    actor = prepared(world)
+
+    answer = masked(world, actor.call(operation, **arguments))
+
+    assert answer == stored(name), f"{ANSWERS / name}.json holds the answer that callers know"
+
+
+@pytest.mark.req("MED-362", "MED-119")
+def test_med_362_the_golden_requests_use_no_tier_and_pin_the_fallback() -> None:
+    assert all("tier" not in arguments for _, arguments in REQUESTS.values())
+    assert [row["match"] for row in stored("north_without_a_match")["memory"]] == ["recent"] * 3
+
+
+@pytest.mark.req("MED-363", "MED-130")
+def test_med_363_fanout_latency_recorded(any_world: World, record_property: Any) -> None:
+    any_world.clock = lambda: time.time_ns() // 1_000_000  # type: ignore[assignment]  # the cost is real time
+    roots = [any_world.brain(f"r{number}") for number in range(4)]
+    for root in roots:
+        any_world.at(root).memorize("Harbour", f"the harbour of {root}")
+    any_world.at(roots[0]).memorize("Harbours", "a harbour is asked, not guessed", tier="medulla")
+    any_world.restart()
+    any_world.at(roots[0]).north("harbour")
+
+    wide = any_world.at(roots[0]).seek("harbour", tier="all-brains")
+
+    assert sorted(group["dormant"] for group in wide["groups"]) == [False, False, True, True, True]
+    assert wide["fanout"]["stores"] == 5
+    assert isinstance(wide["fanout"]["elapsed_ms"], int)
+    record_property("fanout_elapsed_ms_5_stores_3_dormant", wide["fanout"]["elapsed_ms"])
