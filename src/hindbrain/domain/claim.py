@@ -190,7 +190,7 @@ def _render_block(block: Block) -> str:
     lines += [f"[𝔻 ambiguity: {one_line(block.ambiguity)}]"] if block.ambiguity is not None else []
     lines += [f"[𝔻 evidence: {one_line(path)}]" for path in block.evidence]
     lines += [f"[⟁ depends_on: {one_line(label)}]" for label in block.depends_on]
-    return _prose(block.text or block.label) + "\n\n" + "\n".join(lines)
+    return (_prose(block.text) or _prose(block.label)) + "\n\n" + "\n".join(lines)
 
 
 def _frontmatter(claim: Claim) -> list[str]:
