@@ -318,6 +318,27 @@ def test_med_310_each_brain_has_its_own_numbers_and_the_totals_wear_their_captio
     assert numbers(starter(place / "home")) == {str(x): (0, 5), str(y): (0, 1)}
 
 
+@pytest.mark.req("MED-314")
+def test_med_314_housekeeping_writes_counters_and_takes_in_edited_files_before_anybody_asks(
+    starter: Starter, tmp_path: Path
+) -> None:
+    place = tmp_path.resolve()
+    x = a_project(place, "repo-x")
+    running = starter(place / "home", housekeeping_s=0.1)
+    bootstrap(running, x)
+    path = Path(memorize(running, x, "edited in place")["path"])
+    running.call("north", root=x)
+
+    with running.stream("/api/events") as stream:
+        stream.next()
+        path.write_text(path.read_text().replace("edited in place holds", "an editor was here"))
+        heard = stream.next() or {}
+    running.kill()
+
+    assert heard["data"]["slug"] == "edited-in-place"
+    assert numbers(starter(place / "home")) == {str(x): (0, 1)}
+
+
 @pytest.mark.req("MED-312")
 def test_med_312_every_number_of_a_row_belongs_to_its_brain(bound: Bound) -> None:
     running, _, _ = bound

@@ -32,7 +32,7 @@ def test_gr_176_only_the_other_session_hears_of_a_change(two: Two) -> None:
         assert (own.next() or {})["event"] == (other.next() or {})["event"] == "hello"
 
         memorize(running, x, "heard by one", session="writer")
-        memorize(running, x, "heard by the writer", session="somebody else")
+        memorize(running, x, "heard by the writer", session="somebody-else")
 
         heard = other.next() or {}
         assert heard["event"] == "graph_changed"

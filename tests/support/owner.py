@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -135,7 +136,10 @@ class Stream:
     def next(self) -> dict[str, Any] | None:
         """The next event as {event, data, id}, or None at the end of the stream."""
         found: dict[str, Any] = {}
+        deadline = time.monotonic() + LIMIT_S
         while line := self._response.readline():
+            # The heartbeat keeps the connection alive, so its own time limit never strikes.
+            assert time.monotonic() < deadline, "nothing but heartbeats"
             text = line.decode().rstrip("\n")
             if not text and found:
                 return found

@@ -39,6 +39,8 @@ class McpPart:
         try:
             self._write_manifest({})
             module = await anyio.to_thread.run_sync(importlib.import_module, "hindbrain.surfaces.mcp")
+            if stopping.is_set():
+                return
             asgi, lifespan = module.mount(self._served, on_call=self._activity.touch)
             self._write_manifest(await anyio.to_thread.run_sync(module.mcp_manifest, self._served))
             async with lifespan():
@@ -51,6 +53,7 @@ class McpPart:
         except Exception as defect:  # noqa: BLE001 - without MCP the owner still serves REST and the CLI, and says so
             LOG.error("MCP could not be served: %s", "; ".join(defect_lines(defect)))
             self.mount.failed()
+        finally:
             self._settled.set()
 
     def _write_manifest(self, mcp: dict[str, Any]) -> None:
