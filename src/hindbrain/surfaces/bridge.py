@@ -12,7 +12,16 @@ import sys
 import time
 
 from hindbrain.surfaces.bridge_handshake import REPLAY, Handshake, StandIn
-from hindbrain.surfaces.bridge_lines import INVALID_REQUEST, PARSE_ERROR, SERVER_ERROR, Lines, failure, found_id, success
+from hindbrain.surfaces.bridge_lines import (
+    INVALID_REQUEST,
+    LINE_LIMIT,
+    PARSE_ERROR,
+    SERVER_ERROR,
+    Lines,
+    failure,
+    found_id,
+    success,
+)
 from hindbrain.surfaces.bridge_link import Link, LinkFailed
 from hindbrain.surfaces.client import caller_root, home_path
 
@@ -24,7 +33,6 @@ if TYPE_CHECKING:
 __all__ = ["Bridge", "main"]
 
 CHUNK = 262144
-LINE_LIMIT = 16 * 1024 * 1024  # one message, as in mcp_lines: far above any claim
 DRAIN_S = 10.0  # after the host closed its side: how long answers that are under way are still waited for
 POLL_S = 0.02  # between two looks at an owner that is starting
 

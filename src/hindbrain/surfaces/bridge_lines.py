@@ -9,9 +9,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["INVALID_REQUEST", "PARSE_ERROR", "SERVER_ERROR", "Lines", "failure", "found_id", "success"]
+__all__ = ["INVALID_REQUEST", "LINE_LIMIT", "PARSE_ERROR", "SERVER_ERROR", "Lines", "failure", "found_id", "success"]
 
 PARSE_ERROR, INVALID_REQUEST, SERVER_ERROR = -32700, -32600, -32000
+
+# One message. Far above any claim, far below what would make a shared process notice.
+LINE_LIMIT = 16 * 1024 * 1024
 
 _SHOWN = 512  # bytes kept of either end of a line that is too long: enough for its id, wherever a client puts it
 
@@ -46,7 +49,8 @@ class Lines:
         self._size += len(piece)
         if self._size > self._limit:
             held = b"".join(self._pieces)
-            self._head = self._head or held[:_SHOWN]
+            if not self._head:
+                self._head, held = held[:_SHOWN], held[_SHOWN:]
             self._pieces = [held[-_SHOWN:]]
 
     def _taken(self) -> tuple[bytes, bool]:

@@ -16,7 +16,7 @@ from starlette.types import ASGIApp
 from hindbrain.domain.caller import RootSource
 from hindbrain.surfaces.mcp_callers import HttpPeer, LocalPeer, Sessions
 from hindbrain.surfaces.mcp_endpoint import Endpoint
-from hindbrain.surfaces.mcp_lines import line_session, lines_of
+from hindbrain.surfaces.mcp_lines import Line, line_session, lines_of
 from hindbrain.surfaces.mcp_manifest import mcp_manifest
 from hindbrain.surfaces.mcp_server import server_for
 from hindbrain.surfaces.mcp_tools import PROFILES
@@ -74,12 +74,12 @@ async def serve_bridge(app: Served, reader: asyncio.StreamReader, writer: asynci
         writer.close()
 
 
-async def _hello(app: Served, lines: AsyncIterator[bytes | None]) -> LocalPeer | None:
+async def _hello(app: Served, lines: AsyncIterator[Line]) -> LocalPeer | None:
     """What the bridge says of itself, or None if it does not have the token."""
     try:
         async with asyncio.timeout(HELLO_WAIT_S):
-            line = await anext(lines, None)
-        told = json.loads(line) if line and len(line) <= HELLO_LIMIT else None
+            line, _ = await anext(lines, (b"", False))
+        told = json.loads(line) if 0 < len(line) <= HELLO_LIMIT else None
     except (TimeoutError, ValueError):
         return None
     if not isinstance(told, dict) or not hmac.compare_digest(str(told.get("token")).encode(), app.home.token().encode()):
