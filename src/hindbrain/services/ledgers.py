@@ -6,6 +6,7 @@ from typing import Any
 
 from hindbrain.domain.brain import MEDULLA, Brain
 from hindbrain.domain.caller import Caller
+from hindbrain.domain.errors import LedgerBroken
 from hindbrain.domain.ledger import Entry, breaks
 from hindbrain.services.brains import Brains
 from hindbrain.services.routing import Router
@@ -31,8 +32,8 @@ class Ledgers:
             head = opened.store.head()
             entries = _walk(opened.store, head[0])
             broken = breaks(entries, head=head)
-        return {
-            "ok": not broken,
+        answer: dict[str, Any] = {
+            "ok": True,
             "schema": "hindbrain-ledger-verify-v0",
             "brain": brain.name,
             "entries": head[0],
@@ -41,6 +42,13 @@ class Ledgers:
             "breaks": [{"seq": one.seq, "reason": one.reason} for one in broken],
             "rendered": f"{head[0]} entries, " + ("the chain holds." if not broken else f"broken at {len(broken)} place(s)."),
         }
+        if broken:
+            first = f"entry {broken[0].seq}: {broken[0].reason}"
+            answer |= LedgerBroken(
+                f"the record of {brain.display_name} does not hold at {len(broken)} place(s); the first is {first}",
+                fix="keep a copy of the home as it is, then compare the record with an export or a backup",
+            ).answer()
+        return answer
 
     def show(self, caller: Caller, *, after: int, limit: int, act: str | None, tier: str | None) -> dict[str, Any]:
         """Entries in order, with the claim's present label where it still has one."""
