@@ -183,9 +183,8 @@ def _prose(text: str) -> str:
 
 
 def _render_block(block: Block) -> str:
-    lines = [
-        f"[{_KINDS.get(block.kind, _KINDS['entity'])} {block.kind if block.kind in _KINDS else 'entity'}: {one_line(block.label)}]"
-    ]
+    kind = block.kind if block.kind in _KINDS else "entity"
+    lines = [f"[{_KINDS[kind]} {kind}: {one_line(block.label)}]"]
     lines += [f"[𝔻 confidence: {one_line(block.confidence)}]"] if block.confidence is not None else []
     lines += [f"[𝔻 ambiguity: {one_line(block.ambiguity)}]"] if block.ambiguity is not None else []
     lines += [f"[𝔻 evidence: {one_line(path)}]" for path in block.evidence]
