@@ -47,7 +47,7 @@ class Consolidation:
             live = {version.slug: version for version in medulla.store.each_live() if version.active}
             claims = {slug: parse(version.text, fallback_label=slug) for slug, version in live.items()}
             plan = self._plan(medulla, live, claims)
-            report = self._report(medulla, claims)
+            report = self._report(medulla, claims, noting=apply)
             before = len(live)
             done = self._apply(caller, medulla, plan, merge) if apply else []
             count = medulla.store.counts().active_claims
@@ -99,14 +99,15 @@ class Consolidation:
                     continue
         return found
 
-    def _report(self, medulla: OpenBrain, claims: dict[str, Claim]) -> dict[str, Any]:
-        """Copies whose witness is gone or replaced, and files nobody signed; they are named and left alone."""
+    def _report(self, medulla: OpenBrain, claims: dict[str, Claim], *, noting: bool) -> dict[str, Any]:
+        """Copies whose witness is gone or replaced, and files nobody signed; they are named and left alone. An applied pass
+        notes a lost witness beside its copy, so that every reader sees it without opening a third store."""
         lost = []
         for slug, claim in claims.items():
             if claim.origin_claim and not self._witnessed(claim):
                 lost.append({"slug": slug, WITNESS_SUPERSEDED: True})
                 known = medulla.store.marks(slugs=[slug], kind=WITNESS_SUPERSEDED)
-                if not known:
+                if noting and not known:
                     mark = Mark(slug=slug, kind=WITNESS_SUPERSEDED, at=self._clock(), by="hindbrain", channel="runtime")
                     with medulla.store.writing() as writer:
                         writer.put_mark(mark)
