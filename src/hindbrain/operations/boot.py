@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
-from hindbrain.domain.errors import BrainlessRoot, CallerRootUnknown, HygieneRefused, InvalidParams, UnknownClaim
+from hindbrain.domain.errors import BrainlessRoot, CallerRootUnknown, HygieneRefused, InvalidParams, Rejected, UnknownClaim
 from hindbrain.operations.registry import Effect, operation
 from hindbrain.services.call import Call, Retrieved
 
@@ -17,7 +17,7 @@ __all__ = ["boot_memory"]
     everyday=True,
     retrieval=True,
     positional=("action", "key", "value"),
-    raises=(BrainlessRoot, CallerRootUnknown, HygieneRefused, InvalidParams, UnknownClaim),
+    raises=(BrainlessRoot, CallerRootUnknown, HygieneRefused, Rejected, InvalidParams, UnknownClaim),
     refusal={"schema": "m1nd-boot-memory-v0"},
 )
 def boot_memory(
@@ -34,7 +34,8 @@ def boot_memory(
         raise InvalidParams(f"{action} needs a key", fix="give key")
     if action in ("list", "get"):
         call.house.counters.add(call.house.router.route(call.caller).brain, "queries_processed")
-        answer = call.house.boot.read(call.caller, key=key if action == "get" else None, tier=tier)
+        wide = call.house.recall.may_go_wide()
+        answer = call.house.boot.read(call.caller, key=key if action == "get" else None, tier=tier, may_go_wide=wide)
         found = len(answer["entries"]) if action == "list" else 1
         return Retrieved(answer=answer, candidates=found)
     answer = call.house.boot.write(

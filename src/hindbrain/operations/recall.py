@@ -12,7 +12,7 @@ from hindbrain.operations.registry import Effect, operation
 from hindbrain.policy.recall import BEAT_MIN_SCORE, SEEK_TOP_K
 from hindbrain.services.call import Call, Retrieved
 from hindbrain.services.north import rendered_rows
-from hindbrain.services.recall import tier_asked
+from hindbrain.services.recall import WIDE_IS_OFF, tier_asked
 
 __all__ = ["north", "recall", "seek"]
 
@@ -83,7 +83,7 @@ def seek(
     if warning or beat.warning:
         answer["tier_warning"] = warning or beat.warning
     if asked is TierAsked.ALL_BRAINS:
-        answer["tier_warning"] = "this machine does not allow the tier all-brains"
+        answer["tier_warning"] = WIDE_IS_OFF
     return Retrieved(answer=answer, candidates=beat.found if rows else 0, scope=scope)
 
 
@@ -112,22 +112,27 @@ def recall(
     call: Call,
     query: Annotated[str | None, Meta(description="words; without them everything that was live")] = None,
     as_of: Annotated[str | int | None, Meta(description="a time: milliseconds, or ISO such as 2026-07-06T12:00")] = None,
-    tier: TierArgument = None,
+    tier: Annotated[str | None, Meta(description="project or medulla; default is both")] = None,
     limit: Annotated[int, Meta(ge=1, le=1000)] = 50,
 ) -> Retrieved:
     """Show what was believed at a time, from the record; without a time, what is believed now."""
     route = call.house.router.route(call.caller)
     call.house.counters.add(route.brain, "queries_processed")
     at = _time(as_of, call.now)
+    asked, warning = tier_asked(tier)
+    if asked is TierAsked.ALL_BRAINS:
+        asked, warning = TierAsked.DEFAULT, "the record is read one brain at a time; served from this project and the medulla"
     rows, found = call.house.recall.as_of(route, query, at=at, tier=tier, limit=limit)
     answer = {
         "schema": "hindbrain-recall-v0",
         "as_of": at,
         "memory": rows,
         "found": found,
-        "tier": tier_asked(tier)[0].value,
+        "tier": asked.value,
         "rendered": rendered_rows(rows) or "nothing was live then",
     }
+    if warning:
+        answer["tier_warning"] = warning
     return Retrieved(answer=answer, candidates=found)
 
 

@@ -8,12 +8,13 @@ from hindbrain.domain.brain import MEDULLA, Brain, TierAsked
 from hindbrain.domain.caller import Caller
 from hindbrain.domain.errors import ClaimTooLarge, InvalidParams, UnknownClaim
 from hindbrain.domain.ledger import Act
+from hindbrain.engines.fence import fenced
 from hindbrain.policy.etiquette import BIRTH_WARNING, may_share
 from hindbrain.policy.limits import CLAIM_MAX_BYTES
 from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.events import Events
 from hindbrain.services.gateway import Gateway
-from hindbrain.services.recall import tier_asked
+from hindbrain.services.recall import WIDE_IS_OFF, tier_asked
 from hindbrain.services.routing import Router
 from hindbrain.stores.atomic import write_text
 from hindbrain.stores.port import BootEntry
@@ -57,10 +58,8 @@ class Boot:
         self._gateway.check_text(key + text + "".join(tags) + "".join(source_refs))
         with self._brains.use(brain) as opened:
             if not delete:
-                shown = value if isinstance(value, str) else text
-                self._gateway.check_hygiene(
-                    opened, [key, shown, f"{key}={shown}", *tags, *source_refs, caller.agent], site="boot_memory"
-                )
+                more = [*tags, *source_refs, caller.agent]
+                self._gateway.check_keyed(opened, key, value, more=more, site="boot_memory")
             now = self._clock()
             entry = BootEntry(
                 key=key,
@@ -108,27 +107,28 @@ class Boot:
                 opened.directory / "boot_memory_state.json", json.dumps({"entries": entries}, indent=2, ensure_ascii=False) + "\n"
             )
 
-    def read(self, caller: Caller, *, key: str | None, tier: str | None) -> dict[str, Any]:
+    def read(self, caller: Caller, *, key: str | None, tier: str | None, may_go_wide: bool) -> dict[str, Any]:
         """All entries, or one, of this brain and the medulla; equal keys are both shown, the project's first."""
         asked, warning = tier_asked(tier)
-        wide = asked is TierAsked.ALL_BRAINS
+        if asked is TierAsked.ALL_BRAINS and not may_go_wide:
+            asked, warning = TierAsked.DEFAULT, WIDE_IS_OFF
         route = self._router.route(caller)
         brains: list[Brain] = []
         if asked is not TierAsked.MEDULLA and route.brain is not None and route.root is not None:
             brains.append(route.brain)
         if asked is not TierAsked.PROJECT and self._brains.has_medulla():
             brains.append(self._brains.home.medulla())
-        if wide:
+        if asked is TierAsked.ALL_BRAINS:
             brains += [brain for brain in self._brains.all() if brain not in brains]
         entries = [entry for brain in brains for entry in self._entries(brain) if key is None or entry["key"] == key]
         answer: dict[str, Any] = {"ok": True, "schema": SCHEMA, "tier": asked.value}
         if warning:
             answer["tier_warning"] = warning
         if key is None:
-            return answer | {"action": "list", "entries": entries}
+            return answer | {"action": "list", "entries": entries, "rendered": _rendered(entries) or "no boot memory yet"}
         if not entries:
             raise UnknownClaim(f"no boot key {key!r} here", fix="boot_memory list shows the keys")
-        return answer | {"action": "get", "entry": entries[0], "also": entries[1:]}
+        return answer | {"action": "get", "entry": entries[0], "also": entries[1:], "rendered": _rendered(entries)}
 
     def _entries(self, brain: Brain) -> list[dict[str, Any]]:
         with self._brains.use(brain) as opened:
@@ -149,3 +149,15 @@ class Boot:
                 }
                 for one in opened.store.boot()
             ]
+
+
+def _rendered(entries: list[dict[str, Any]]) -> str:
+    """Entries as fenced, attributed data, like every recalled text."""
+    return "\n".join(
+        fenced(f"{one['key']} ({one['tier']}, by {one['source_agent']}, from {one['origin_brain']})\n{_plain(one['value'])}")
+        for one in entries
+    )
+
+
+def _plain(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

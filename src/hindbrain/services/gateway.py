@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from hindbrain.domain.caller import Channel
-from hindbrain.domain.claim import Claim, body_text, outdated, parse, render
+from hindbrain.domain.claim import Block, Claim, body_text, outdated, parse, render
 from hindbrain.domain.errors import ClaimTooLarge, HygieneRefused, InvalidParams, Rejected, StaleWrite, WouldDowngrade
 from hindbrain.domain.ledger import Act
 from hindbrain.engines.hygiene import Finding, scan
@@ -87,6 +87,14 @@ def _mac(salt: str, text: str) -> str:
     return hmac.new(salt.encode(), text.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()
 
 
+def _strings(value: Any) -> list[str]:
+    """Every text inside a JSON value."""
+    if isinstance(value, str):
+        return [value]
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return [text for one in inner for text in _strings(one)]
+
+
 class Gateway:
     """Every claim that becomes live in any brain passes here."""
 
@@ -148,6 +156,13 @@ class Gateway:
                 f"this value was rejected or forgotten in {opened.brain.display_name}",
                 fix="write what holds instead; a person can lift the rejection in a terminal",
             )
+
+    def check_keyed(self, opened: OpenBrain, key: str, value: Any, *, more: Iterable[str] = (), site: str) -> None:
+        """The same for a keyed value: no secret in it, and none of its texts is a rejected value under that key."""
+        texts = [value] if isinstance(value, str) else [json.dumps(value, ensure_ascii=False, sort_keys=True), *_strings(value)]
+        self.check_hygiene(opened, [key, *texts, f"{key}={texts[0]}", *more], site=site)
+        blocks = tuple(Block(label=key, text=text) for text in texts)
+        self.check_tombstones(opened, Claim(label=key, blocks=blocks), slug=key)
 
     # -- the write ---------------------------------------------------------------------------------------------------
 

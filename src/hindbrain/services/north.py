@@ -8,7 +8,7 @@ from hindbrain.engines.fence import fenced
 from hindbrain.services.call import Retrieved
 from hindbrain.services.contract import Contract
 from hindbrain.services.counters import BEATS, Counters
-from hindbrain.services.recall import Beat, Recall, tier_asked
+from hindbrain.services.recall import WIDE_IS_OFF, Beat, Recall, tier_asked
 from hindbrain.services.routing import Gap, Route, Router, gap
 from hindbrain.services.rows import Row
 
@@ -65,7 +65,7 @@ class North:
     def _gaps(self, route: Route, beat: Beat, asked: TierAsked) -> list[Gap]:
         found = []
         if asked is TierAsked.ALL_BRAINS and not self._recall.may_go_wide():
-            found.append(gap("all_brains_off", "this machine does not allow the tier all-brains; served as the default beat"))
+            found.append(gap("all_brains_off", WIDE_IS_OFF))
         if beat.exists == 0 and not any(one["kind"].endswith("_unreachable") for one in beat.gaps):
             found.append(gap("no_memory", f"No durable memory yet: nothing was memorized in what this beat reads ({beat.tier})"))
         if route.brain is not None and self._contract.mode(route, None) == "needs_ingest":

@@ -21,7 +21,9 @@ from hindbrain.services.rows import DEMOTION, GRADED_WRONG, Row, RowMaker
 from hindbrain.settings import Settings
 from hindbrain.stores.port import Version
 
-__all__ = ["Beat", "Feed", "Recall", "tier_asked"]
+__all__ = ["WIDE_IS_OFF", "Beat", "Feed", "Recall", "tier_asked"]
+
+WIDE_IS_OFF = "this machine does not allow the tier all-brains; served as the default beat"
 
 
 @dataclass(slots=True)
