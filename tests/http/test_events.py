@@ -112,3 +112,12 @@ def test_gr_176_a_refused_call_rings_no_bell(two: Two) -> None:
 
         assert refused["ok"] is False
         assert (stream.next() or {})["data"]["slug"] == "from-x"
+
+
+def test_gr_176_asking_for_the_head_of_the_stream_opens_none(two: Two) -> None:
+    running, _, _ = two
+
+    answer = running.request("HEAD", "/api/events")
+
+    assert answer.status == 200
+    assert answer.body == b""

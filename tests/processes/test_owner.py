@@ -141,6 +141,17 @@ def test_med_001_a_stopping_owner_finishes_the_calls_that_run(starter: Starter, 
     assert running.wait() == 0
 
 
+def test_med_001_a_call_that_hangs_does_not_keep_a_stopping_owner_alive(starter: Starter, tmp_path: Path) -> None:
+    running = starter(tmp_path / "home", drain_s=1)
+    with running.stream("/api/op/test.wait", method="POST", body=b'{"step_s": 600}', content_type="application/json") as stream:
+        assert stream.next()
+        running.process.terminate()
+
+        assert running.wait() == 0
+    assert not owner_file(running.home).exists()
+    assert "did not end" in (running.home / "owner.log").read_text()
+
+
 def test_med_001_an_open_event_stream_does_not_hold_up_the_end(starter: Starter, tmp_path: Path) -> None:
     running = starter(tmp_path / "home")
     with running.stream("/api/events") as stream:

@@ -174,6 +174,8 @@ class _Api:
 
     async def events(self, request: Request) -> Response:
         asker, selected = asker_of(request), await self._selected(request)
+        if request.method == "HEAD":
+            return Response(media_type="text/event-stream")
 
         def wanted(event: Event) -> bool:
             echo = event.session is not None and event.session == asker.session

@@ -48,6 +48,7 @@ def serve(
     tls_cert: Path | None = None,
     tls_key: Path | None = None,
     housekeeping_s: float = HOUSEKEEPING_S,
+    drain_s: int = DRAIN_S,
 ) -> int:
     """Own a home until somebody stops it. Raises OwnerRunning if it has an owner, BindRefused for an unsafe address."""
     place = Home(home)
@@ -66,6 +67,7 @@ def serve(
             on_demand=on_demand,
             bind=where,
             housekeeping_s=housekeeping_s,
+            drain_s=drain_s,
         )
         owner.run(announce=_say if foreground else None)
     finally:
@@ -95,6 +97,7 @@ class Owner:
         on_demand: bool,
         bind: Bind,
         housekeeping_s: float,
+        drain_s: int,
     ) -> None:
         from hindbrain.app import App
 
@@ -103,6 +106,8 @@ class Owner:
         self._bind = bind
         self._on_demand = on_demand
         self._housekeeping_s = housekeeping_s
+        self._drain_s = drain_s
+        self._drained_by = 0.0
         self._idle_exit_s = settings.number("idle_exit_s")
         self._bound_root = canonical_root(root) if root else None
         wanted = settings.number("port") if port is None else port
@@ -118,7 +123,7 @@ class Owner:
         with asyncio.Runner(loop_factory=_loop_factory()) as runner:
             runner.run(self._serve(announce))
         if self.unfinished:
-            LOG.warning("%d calls did not end within %d s", self.unfinished, DRAIN_S)
+            LOG.warning("%d calls did not end within %d s", self.unfinished, self._drain_s)
         elif self._presence.holds():
             self._app.close()
         LOG.info("stopped")
@@ -152,6 +157,7 @@ class Owner:
         """Begin to stop: no new connection, and every stream ends."""
         if not self._stopping.is_set():
             LOG.info("stopping: %s", reason)
+            self._drained_by = time.monotonic() + self._drain_s
             self._stopping.set()
 
     def _part(self, work: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
@@ -198,16 +204,16 @@ class Owner:
         return Guard(routes, hosts=allowed_hosts(facts.port, remote=remote), tokens=tokens, activity=self._activity)
 
     def _servers(self, guard: Guard) -> list[Server]:
-        servers = [Server(guard, self._socket, drain_s=DRAIN_S)]
+        servers = [Server(guard, self._socket, drain_s=self._drain_s)]
         if self._remote_socket is not None:
-            servers.append(Server(guard, self._remote_socket, drain_s=DRAIN_S, bind=self._bind))
+            servers.append(Server(guard, self._remote_socket, drain_s=self._drain_s, bind=self._bind))
         return servers
 
     # -- the end -----------------------------------------------------------------------------------------------------
 
     async def _watch(self) -> None:
         """End an owner whose home is gone, and one that was started on demand and that nobody needs any more."""
-        pause = min(_WATCH_S, self._idle_exit_s / 4) if self._on_demand else _WATCH_S
+        pause = max(0.05, min(_WATCH_S, self._idle_exit_s / 4)) if self._on_demand else _WATCH_S
         while not self._stopping.is_set():
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._stopping.wait(), timeout=pause)
@@ -231,8 +237,7 @@ class Owner:
             LOG.error("housekeeping failed: %s", "; ".join(defect_lines(defect)))
 
     async def _drain(self) -> None:
-        deadline = time.monotonic() + DRAIN_S
-        while self._activity.running and time.monotonic() < deadline:
+        while self._activity.running and time.monotonic() < self._drained_by:
             await asyncio.sleep(0.02)
         self.unfinished = self._activity.running
 
