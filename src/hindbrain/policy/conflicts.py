@@ -12,6 +12,7 @@ class Rule:
     name: str
     winner: str
     why: str
+    suggests: str | None = None  # what the reader could do; nothing does it by itself
 
 
 REPOSITORY_FACT = Rule(
@@ -20,4 +21,9 @@ REPOSITORY_FACT = Rule(
 CROSS_PROJECT = Rule(name="cross_project", winner="medulla", why="it was learned elsewhere and holds in more than one project")
 DOCTRINE = Rule(name="doctrine", winner="project", why="inside a repository its own doctrine is nearer than the general one")
 DOCTRINE_ABSOLUTE = Rule(name="doctrine", winner="medulla", why="the founder marked it absolute")
-CONTRADICTED = Rule(name="against_live_code", winner="reality", why="the code that one of them cites has changed since")
+CONTRADICTED = Rule(
+    name="against_live_code",
+    winner="reality",
+    why="the code that one of them cites has changed since",
+    suggests="read the code, then learn wrong for the one that no longer holds, or memorize a new version",
+)

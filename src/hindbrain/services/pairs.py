@@ -55,6 +55,8 @@ def _labelled(slug: str, pair: dict[str, Row], rule: Rule) -> dict[str, Any]:
     found: dict[str, Any] = {**label, "slug": slug}
     for tier in ("project", "medulla"):
         found[tier] = {key: pair[tier][key] for key in _SHOWN if key in pair[tier]}
+    if rule.suggests is not None:
+        found["suggested"] = rule.suggests
     if WITNESS_SUPERSEDED in pair["medulla"]:
         found[WITNESS_SUPERSEDED] = True
     return found
