@@ -1,13 +1,12 @@
-"""The program on a fresh home, and real owners where a test needs one."""
+"""The program on a fresh home."""
 
 from pathlib import Path
 
 import pytest
 
 from tests.cli.program import Program
-from tests.support.owner import owner, starter
 
-__all__ = ["owner", "program", "starter"]
+__all__ = ["program"]
 
 
 @pytest.fixture

@@ -217,6 +217,16 @@ def test_med_017_the_caller_root_is_given_or_named_or_where_one_stands(tmp_path:
     assert caller_root(None, {}) == (str(tmp_path / "here"), "directory")
 
 
+def test_client_a_removed_directory_is_still_where_the_caller_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+
+    assert caller_root(None, {"PWD": str(gone)}) == (str(gone), "directory")
+    assert caller_root(None, {}) == ("/", "directory")
+
+
 @pytest.mark.parametrize(("version", "talks"), [("{0}.{1}.99", True), ("{0}.{1}.0rc1", True), ("{0}.99.0", False), ("", False)])
 def test_client_releases_talk_when_major_and_minor_agree(version: str, talks: bool) -> None:
     assert client.same_line(version.format(*__version__.split("."))) is talks

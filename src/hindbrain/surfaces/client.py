@@ -83,7 +83,11 @@ def caller_root(given: str | None, environ: Mapping[str, str]) -> tuple[str, str
     for variable in ("HINDBRAIN_WORKSPACE_ROOT", *HOST_ROOTS):
         if named := environ.get(variable):
             return os.path.realpath(os.path.expanduser(named)), "environment"
-    return os.path.realpath(os.getcwd()), "directory"
+    try:
+        return os.path.realpath(os.getcwd()), "directory"
+    except FileNotFoundError:
+        # The directory was removed under us. Its name still says where the caller believes to be.
+        return os.path.realpath(environ.get("PWD") or os.sep), "directory"
 
 
 def read_owner(home: str) -> OwnerAddress | None:
