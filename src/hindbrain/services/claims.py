@@ -12,10 +12,10 @@ from hindbrain.policy.limits import MEDULLA_SOFT_CAP, MEDULLA_WARN_AT
 from hindbrain.services import anchors
 from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.gateway import Draft, Gateway, Put
-from hindbrain.services.reconcile import Reconciler
+from hindbrain.services.reconcile import WAITING, Reconciler
 from hindbrain.services.routing import Router
 from hindbrain.services.rows import WITNESS_SUPERSEDED
-from hindbrain.stores.port import Mark
+from hindbrain.stores.port import Mark, Writer
 
 __all__ = ["BlockInput", "Claims", "medulla_size"]
 
@@ -89,6 +89,7 @@ class Claims:
                 channel=caller.channel,
                 indexed=indexed,
                 session=caller.session,
+                before=self._waiting(caller, claim, indexed),
             )
             try:
                 put = self._gateway.put(opened, draft)
@@ -106,6 +107,11 @@ class Claims:
                 }
             self._label_copy(opened, put)
             return self._answer(caller, opened, put, doctrine=doctrine, indexed=indexed)
+
+    def _waiting(self, caller: Caller, claim: Claim, indexed: bool) -> Callable[[Writer], None]:
+        """Note beside a claim whether it waits for the next ingest of its store."""
+        mark = Mark(slug=claim.slug, kind=WAITING, at=self._clock(), by=caller.agent, channel=caller.channel.value)
+        return lambda writer: writer.drop_mark(claim.slug, WAITING) if indexed else writer.put_mark(mark)
 
     def _claim(
         self,

@@ -75,6 +75,7 @@ class House:
             place.sweep()
         if opened.store.intents():
             self.promotion.finish(opened)
+        self.reconciler.take_up(opened)
 
     def tick(self) -> None:
         """What the owner does beside the calls: write counters, take in files that were edited in place."""

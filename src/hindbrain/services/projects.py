@@ -76,7 +76,7 @@ class Projects:
             brain, reused = self._bootstrap(caller, self._existing_directory(project_root))
         with self._brains.use(brain) as opened:
             if adapter == "light":
-                loaded = sum(self._reconciler.scan(opened, place) for place in opened.places)
+                loaded = self._take_in(opened)
                 return {"ok": True, "schema": "hindbrain-ingest-v0", "adapter": "light", "files_loaded": loaded}
             ingest = self._inventory(caller, opened, target, mode, progress)
         return {
@@ -106,8 +106,14 @@ class Projects:
                 fix={"tool": "ingest", "arguments": {"path": target, "project_root": target}},
             )
         with self._brains.use(self._home.medulla()) as opened:
-            loaded = sum(self._reconciler.scan(opened, place) for place in opened.places)
+            loaded = self._take_in(opened)
         return {"ok": True, "schema": "hindbrain-ingest-v0", "adapter": "light", "files_loaded": loaded}
+
+    def _take_in(self, opened: OpenBrain) -> int:
+        """The claim files of a brain, also those that were written to wait for this."""
+        loaded = sum(self._reconciler.scan(opened, place) for place in opened.places)
+        self._reconciler.take_up(opened)
+        return loaded
 
     def _bootstrap(self, caller: Caller, root: str) -> tuple[Brain, bool]:
         if os.path.isdir(main_path(root)):

@@ -11,15 +11,16 @@ from hindbrain.domain.ledger import Act
 from hindbrain.engines.hygiene import has_conflict_markers
 from hindbrain.policy.limits import CLAIM_MAX_BYTES, LOCK_WAIT_S, SCAN_INLINE_FILES
 from hindbrain.services.brains import OpenBrain
-from hindbrain.services.gateway import Draft, Gateway
+from hindbrain.services.gateway import Draft, Gateway, claim_terms
 from hindbrain.settings import Settings
 from hindbrain.stores.files import ClaimDirectory, FileFacts, digest_of
 from hindbrain.stores.port import Mark
 
-__all__ = ["CONFLICT", "REFUSED_FILE", "Reconciler"]
+__all__ = ["CONFLICT", "REFUSED_FILE", "WAITING", "Reconciler"]
 
 CONFLICT = "conflict_markers"
 REFUSED_FILE = "file_refused"
+WAITING = "waiting_for_ingest"
 _FILE_ACTOR = "file"
 
 
@@ -64,7 +65,7 @@ class Reconciler:
             ]
             elsewhere = {f.slug for other in opened.places if str(other.path) != key for f in other.scan()}
             gone = [slug for slug in {*seen, *rows} - set(found) - elsewhere if slug in rows or slug in seen]
-            for slug in self._capped(opened, place, touched, found):
+            for slug in self._capped(opened, place, touched, found, rows):
                 with place.lock(slug, wait_s=LOCK_WAIT_S):
                     self.settle(opened, slug)
             for slug in gone:
@@ -78,19 +79,29 @@ class Reconciler:
                 self._rest[key] = time.monotonic() + 10 * (time.monotonic() - began)
             return len(touched) + len(gone)
 
-    def _capped(self, opened: OpenBrain, place: ClaimDirectory, touched: list[str], found: dict[str, FileFacts]) -> list[str]:
+    def _capped(
+        self, opened: OpenBrain, place: ClaimDirectory, touched: list[str], found: dict[str, FileFacts], rows: dict[str, str]
+    ) -> list[str]:
         """With a load cap only the newest files and those without a birth stamp are loaded; the rest is reported."""
         if not self._cap or len(found) <= self._cap:
             return sorted(touched)
-        stamped = []
-        legacy = []
-        for slug in touched:
-            created = parse(place.read(slug) or "").created
-            (legacy.append(slug) if created is None else stamped.append((created, slug)))
-        stamped.sort(reverse=True)
-        room = max(0, self._cap - len(legacy))
+        loaded = [slug for slug in touched if slug in rows]
+        births = {slug: parse(place.read(slug) or "").created for slug in touched if slug not in rows}
+        loaded += [slug for slug, created in births.items() if created is None]
+        stamped = sorted(((created, slug) for slug, created in births.items() if created is not None), reverse=True)
+        room = max(0, self._cap - len({*loaded, *(found.keys() & rows.keys())}))
         opened.warned = {slug for _, slug in stamped[room:]}
-        return legacy + [slug for _, slug in stamped[:room]]
+        return loaded + [slug for _, slug in stamped[:room]]
+
+    def take_up(self, opened: OpenBrain) -> None:
+        """Let claims into recall that were written without it; the next load or ingest of their store does this."""
+        waiting = opened.store.marks(kind=WAITING)
+        if not waiting:
+            return
+        opened.store.rebuild_index(lambda version: claim_terms(parse(version.text, fallback_label=version.slug)))
+        with opened.store.writing() as writer:
+            for mark in waiting:
+                writer.drop_mark(mark.slug, WAITING)
 
     def stale_rows(self, opened: OpenBrain, slugs: list[str]) -> bool:
         """Look at the files behind rows that are about to be shown; True when one of them was not what the row says."""
