@@ -49,14 +49,18 @@ def test_store_a_transaction_that_fails_leaves_nothing(store: BrainStore) -> Non
     put(store, "kept", "kept word")
     before = (store.head(), store.counts(), list(store.each_live()), store.find(["word"], limit=9))
 
-    with pytest.raises(ZeroDivisionError), store.writing() as writer:
-        writer.append(act())
-        writer.put_claim(version("lost", 2, "lost word"), expected=None, ended_act="x", terms=["lost", "word"])
-        writer.end_claim("kept", expected=1, at=2, ended_act="x")
-        writer.put_graph("inventory", [Node(id="n", kind="file", label="n")], [])
-        writer.set_meta("k", "v")
-        writer.add_counts({("recall", "2026-W01"): 1})
-        raise ZeroDivisionError
+    def fail() -> None:
+        with store.writing() as writer:
+            writer.append(act())
+            writer.put_claim(version("lost", 2, "lost word"), expected=None, ended_act="x", terms=["lost", "word"])
+            writer.end_claim("kept", expected=1, at=2, ended_act="x")
+            writer.put_graph("inventory", [Node(id="n", kind="file", label="n")], [])
+            writer.set_meta("k", "v")
+            writer.add_counts({("recall", "2026-W01"): 1})
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
 
     assert (store.head(), store.counts(), list(store.each_live()), store.find(["word"], limit=9)) == before
     assert (store.meta("k"), store.counters()) == (None, {})
@@ -81,9 +85,13 @@ def test_store_a_claim_replaces_the_one_it_was_based_on(store: BrainStore) -> No
 def test_store_a_write_from_a_stale_read_is_refused(store: BrainStore, expected: int | None) -> None:
     put(store, "port", "the port is 1338")
 
-    with pytest.raises(StaleWrite) as refused, store.writing() as writer:
-        writer.append(act())
-        writer.put_claim(version("port", 2, "older"), expected=expected, ended_act="x", terms=[])
+    def write() -> None:
+        with store.writing() as writer:
+            writer.append(act())
+            writer.put_claim(version("port", 2, "older"), expected=expected, ended_act="x", terms=[])
+
+    with pytest.raises(StaleWrite) as refused:
+        write()
 
     assert refused.value.details["live"] == 1
     assert texts(store.versions("port")) == ["the port is 1338"]
@@ -407,27 +415,11 @@ def test_store_more_matching_words_rank_higher_and_equals_rank_newest_first(stor
     assert store.find([], limit=9).slugs == ()
 
 
-@pytest.mark.parametrize(
-    "term",
-    [
-        "snake_case",
-        "übergröße",
-        "база",
-        "記憶",
-        "1338",
-        "naïve",
-        "ﬁ",
-        "it's",
-        'say"so',
-        "c++",
-        "a-b",
-        "or",
-        "not",
-        "near",
-        "%s",
-        "\\",
-    ],
-)
+ODD_TERMS = ("it's", 'say"so', "c++", "a-b", "or", "not", "near", "%s", "\\", "?")
+TERMS = ("snake_case", "übergröße", "база", "記憶", "1338", "naïve", "ﬁ", *ODD_TERMS)
+
+
+@pytest.mark.parametrize("term", TERMS)
 def test_store_a_term_matches_exactly_itself(store: BrainStore, term: str) -> None:
     put(store, "it", f"before {term} after")
     put(store, "part", f"before {term}x x{term} after")

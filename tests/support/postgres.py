@@ -156,7 +156,7 @@ def postgres_schema(postgres_url: str) -> Iterator[Callable[[], str]]:
     yield make
     with psycopg.connect(postgres_url, autocommit=True) as connection:
         for name in made:
-            connection.execute(f"drop schema {name} cascade")  # type: ignore[arg-type]  # a name of our own
+            connection.execute(f"drop schema if exists {name} cascade")  # type: ignore[arg-type]  # a name of our own
 
 
 @pytest.fixture

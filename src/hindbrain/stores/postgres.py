@@ -24,7 +24,7 @@ __all__ = ["PostgresStore"]
 
 Connection = psycopg.Connection[Row]
 
-LOCK_SECONDS = 20  # how long a writer waits for the head row of its brain
+LOCK_MS = 20_000  # how long a writer waits for the head row of its brain
 CONNECT_SECONDS = 10
 IDLE_CONNECTIONS = 4  # kept per server, for all brains of this process together
 BULK = 20_000  # rows of one statement
@@ -185,7 +185,9 @@ class PostgresStore(SqlStore):
     row_lock = " for update"
     among = "= any(?)"
 
-    def __init__(self, url: str, brain_id: BrainId, *, migrations: Sequence[Migration] = MIGRATIONS) -> None:
+    def __init__(
+        self, url: str, brain_id: BrainId, *, migrations: Sequence[Migration] = MIGRATIONS, lock_ms: int = LOCK_MS
+    ) -> None:
         super().__init__(brain_id)
         with _answering():
             self._pool = _Pool.joined_by(url, migrations)
@@ -193,7 +195,7 @@ class PostgresStore(SqlStore):
         # One round trip. SET LOCAL, not set_config: it ends with the transaction, and on Citus it reaches the workers.
         self._scope = (
             sql.SQL("; {} set local app.brain = {}; set local lock_timeout = {}")
-            .format(role, sql.Literal(str(brain_id)), sql.Literal(f"{LOCK_SECONDS}s"))
+            .format(role, sql.Literal(str(brain_id)), sql.Literal(f"{lock_ms}ms"))
             .as_string(None)
         )
         self._closed = False
@@ -221,7 +223,6 @@ class PostgresStore(SqlStore):
     @contextmanager
     def transaction(self) -> Iterator[Session]:
         with self._session(_WRITING) as session:
-            self.read_head(session, lock=True)
             yield session
 
     def listed(self, values: Sequence[str]) -> object:

@@ -37,7 +37,7 @@ class SqlStore(ABC):
 
     @abstractmethod
     def transaction(self) -> AbstractContextManager[Session]:
-        """A session that holds the write lock; commits when the block ends well."""
+        """A session that may write; commits when the block ends well. Who reads the head row in it with a lock has the brain."""
 
     @abstractmethod
     def listed(self, values: Sequence[str]) -> object:

@@ -15,7 +15,6 @@ import apsw
 
 from hindbrain.domain.brain import BrainId
 from hindbrain.domain.errors import StoreUnavailable
-from hindbrain.domain.ledger import GENESIS
 from hindbrain.stores.migrations import MIGRATIONS, Migration, outstanding
 from hindbrain.stores.port import Found
 from hindbrain.stores.sql import SqlStore
@@ -49,7 +48,7 @@ _INDEX = (
     f"create virtual table idx.words using fts5(terms, tokenize = \"ascii tokenchars '{_KEPT}'\")",
     "insert into idx.words (words, rank) values ('secure-delete', 1)",
     "create table idx.mark (one integer primary key check (one = 1), seq integer not null, hash text not null) strict",
-    f"insert into idx.mark values (1, 0, '{GENESIS}')",
+    "insert into idx.mark values (1, -1, '')",
     f"pragma idx.user_version = {INDEX_VERSION}",
 )
 _PRAGMAS = tuple(
@@ -79,13 +78,20 @@ class SqliteStore(SqlStore):
     among = "in (select value from json_each(?))"
 
     def __init__(
-        self, directory: Path, brain_id: BrainId, *, migrations: Sequence[Migration] = MIGRATIONS, vfs: str | None = None
+        self,
+        directory: Path,
+        brain_id: BrainId,
+        *,
+        migrations: Sequence[Migration] = MIGRATIONS,
+        busy_ms: int = BUSY_MS,
+        vfs: str | None = None,
     ) -> None:
         super().__init__(brain_id)
         require_library(apsw.sqlite_lib_version())
         self.path = directory / "brain.db"
         self._index_path = directory / "index.db"
         self._migrations = migrations
+        self._busy_ms = busy_ms
         self._vfs = vfs
         self._turns = Turns(directory / "brain.db.lock")
         # A connection serves one call at a time. Each is kept with the index file it opened; deque's append and pop are atomic.
@@ -103,9 +109,9 @@ class SqliteStore(SqlStore):
 
     # --- connections -------------------------------------------------------------------------------------------------
 
-    def _open(self, busy_ms: int = BUSY_MS) -> apsw.Connection:
+    def _open(self, longest_ms: int = BUSY_MS) -> apsw.Connection:
         connection = apsw.Connection(str(self.path), vfs=self._vfs)
-        connection.set_busy_timeout(busy_ms)
+        connection.set_busy_timeout(min(longest_ms, self._busy_ms))
         return connection
 
     def _connect(self) -> tuple[apsw.Connection, int]:
@@ -148,6 +154,10 @@ class SqliteStore(SqlStore):
         connection, file = self._take()
         try:
             yield connection
+        except (apsw.FullError, apsw.IOError, apsw.ReadOnlyError):
+            # SQLite rolled back and can go on reading; a new connection could not even be opened on a full disk.
+            self._give_back(connection, file)
+            raise
         except apsw.Error:
             connection.close()
             raise
@@ -264,7 +274,7 @@ class SqliteStore(SqlStore):
         if head == mark:
             return
         known = session.rows("select hash from ledger where brain_id = ? and seq = ?", (self.brain_id, mark[0]))
-        if mark[0] and known != [(mark[1],)]:
+        if mark[0] > 0 and known != [(mark[1],)]:
             # The mark is no part of this chain: brain.db came from elsewhere, and its turns are other claims.
             session.rows("delete from idx.words")
         wanted = "from claim_version where brain_id = ? and ended_at is null and active = 1"
@@ -333,7 +343,7 @@ class SqliteStore(SqlStore):
         try:
             with self.transaction() as session:
                 session.rows("delete from idx.words")
-                session.rows("update idx.mark set seq = 0, hash = ?", (GENESIS,))
+                session.rows("update idx.mark set seq = -1, hash = ''")
                 self._catch_up(session)
         except StoreUnavailable as error:
             if not isinstance(error.__cause__, _BROKEN):
