@@ -1,26 +1,29 @@
-"""A writer of its own process: memorizes claims and says which were acknowledged, one JSON line each.
+"""One writer among many: a process of its own that memorizes a label once it is told to begin.
 
-usage: python -m tests.support.writer HOME ROOT NAME COUNT [LABEL]
+    python -m tests.support.writer HOME ROOT LABEL TEXT
+
+It says `ready` when everything is imported and open, waits for a line on its input, writes, and prints the answer as JSON.
 """
 
 import json
 import sys
+from pathlib import Path
 
-import hindbrain
+from hindbrain.app import embedded, local_caller
+from hindbrain.domain.caller import Channel
+from hindbrain.settings import Settings
+from hindbrain.stores.home import Home
 
 
-def main(home: str, root: str, name: str, count: str, label: str = "") -> int:
-    with hindbrain.open(home=home, root=root, agent=f"{name}:maker") as session:
-        for number in range(int(count)):
-            claim = label or f"Finding {name} {number}"
-            text = f"the writer {name} saw thing {number}"
-            answer = session.call("memorize", node_label=claim, text=text)
-            if not answer["ok"]:
-                print(json.dumps(answer), file=sys.stderr)
-                return 1
-            print(json.dumps({"slug": answer["slug"], "text": text}), flush=True)
-    return 0
+def main() -> None:
+    home, root, label, text = sys.argv[1:]
+    caller = local_caller(root=root, agent="codex:maker", channel=Channel.AGENT)
+    with embedded(Home(Path(home)), Settings({}), caller) as session:
+        session.call("health")
+        print("ready", flush=True)
+        sys.stdin.readline()
+        print(json.dumps(session.call("memorize", node_label=label, text=text)), flush=True)
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    main()
