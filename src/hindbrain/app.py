@@ -17,6 +17,7 @@ from hindbrain.settings import Settings
 from hindbrain.stores.home import Home, default_home
 from hindbrain.stores.opening import store_opener
 from hindbrain.stores.repository import canonical_root
+from hindbrain.surfaces.client import caller_root, remote_session
 
 __all__ = ["App", "Session", "open"]
 
@@ -62,6 +63,10 @@ class App:
             told_root=canonical_root(root) if isinstance(root, str) and os.path.isabs(root) and "\x00" not in root else None,
         )
         return dispatch(Call(caller=told, house=self.house, progress=progress or _no_progress), operation, arguments)
+
+    def end_session(self, session: str) -> None:
+        """A connection closed: its session binds nothing any more."""
+        self.house.router.end(session)
 
     def manifest(self) -> dict[str, Any]:
         """What a thin client or bridge needs to offer every operation without importing this process's libraries."""
@@ -111,16 +116,11 @@ def local_caller(
     *, root: str | os.PathLike[str] | None, agent: str | None, channel: Channel, environ: Mapping[str, str] = os.environ
 ) -> Caller:
     """The caller of a local surface: what is given, else the environment, else the working directory."""
-    source = RootSource.CALL
-    chosen = os.fspath(root) if root is not None else None
-    if chosen is None and (named := environ.get("HINDBRAIN_WORKSPACE_ROOT")):
-        chosen, source = named, RootSource.ENVIRONMENT
-    if chosen is None:
-        chosen, source = os.getcwd(), RootSource.DIRECTORY
+    chosen, source = caller_root(os.fspath(root) if root is not None else None, environ)
     return Caller(
         agent=AgentId(agent or environ.get("HINDBRAIN_AGENT_ID") or UNKNOWN_AGENT),
-        root=canonical_root(chosen),
-        root_source=source,
+        root=chosen,
+        root_source=RootSource(source),
         session=SessionId(secrets.token_hex(8)),
         channel=channel,
     )
@@ -142,8 +142,6 @@ def open(  # noqa: A001 - the public name is the verb
     caller = local_caller(root=root, agent=agent, channel=Channel.AGENT)
     mode = settings.text("mode")
     if mode != "embedded":
-        from hindbrain.surfaces.client import remote_session
-
         remote = remote_session(place.path, caller, start=mode == "owner")
         if remote is not None:
             return remote

@@ -18,6 +18,7 @@ __all__ = ["Gap", "Route", "Router", "SessionState", "gap"]
 Gap = dict[str, Any]
 
 _SESSION_REST_MS = 24 * 3_600_000
+_SESSION_ACTIVE_MS = 15 * 60_000
 
 
 def gap(kind: str, text: str, fix: object = None) -> Gap:
@@ -83,6 +84,11 @@ class Router:
     def sessions(self) -> list[SessionState]:
         with self._lock:
             return list(self._sessions.values())
+
+    def active(self) -> list[SessionState]:
+        """Sessions that were heard of lately: a command of an hour ago is no session any more."""
+        since = self._clock() - _SESSION_ACTIVE_MS
+        return [state for state in self.sessions() if state.last_ms >= since]
 
     def end(self, session: str) -> None:
         """A connection closed: its session is over."""

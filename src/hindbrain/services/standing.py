@@ -70,24 +70,24 @@ class Standing:
     def _numbers(self, brain: Brain) -> dict[str, int]:
         with self._brains.use(brain) as opened:
             totals = self._counters.totals(opened)
-        bound = sum(state.bound_project_root == brain.root for state in self._router.sessions())
+        bound = sum(state.bound_project_root == brain.root for state in self._router.active())
         return {"active_sessions": bound, QUERIES: totals[QUERIES], BEATS: totals[BEATS], "mailbox_open_count": 0}
 
     def totals(self) -> dict[str, Any]:
         """The owner's own numbers; they wear their caption."""
         found = {QUERIES: 0, BEATS: 0}
         brains = [*self._brains.all(), *([self._brains.home.medulla()] if self._brains.has_medulla() else [])]
+        warm = self._brains.warm()
         for brain in brains:
-            with self._brains.use(brain) as opened:
-                totals = self._counters.totals(opened)
+            numbers = self._numbers_quietly(brain, warm)
             for name in found:
-                found[name] += totals[name]
+                found[name] += numbers.get(name, 0)
         return {
             "scope": "across all brains",
             "process_id": os.getpid(),
             "version": __version__,
             "uptime_seconds": int(time.monotonic() - self._started),
-            "active_sessions": sum(state.bound_project_root is not None for state in self._router.sessions()),
+            "active_sessions": sum(state.bound_project_root is not None for state in self._router.active()),
             **found,
             "unrouted": dict(self._counters.unrouted),
             "brains": len(brains),

@@ -64,8 +64,6 @@ class Home:
         self.config_file = path / "config.toml"
         self.manifest_file = path / "manifest.json"
         self.refusals_file = path / "refusals.jsonl"
-        self.spool_file = path / "field-reports.jsonl"
-        self.hook_spool_dir = path / "hook-spool"
         self.log_file = path / "owner.log"
 
     def ensure(self) -> None:

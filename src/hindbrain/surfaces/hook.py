@@ -14,7 +14,6 @@ from hindbrain.surfaces.client import (
     Who,
     call,
     caller_root,
-    find_owner,
     home_path,
     read_owner,
     read_token,
@@ -31,11 +30,8 @@ __all__ = ["main"]
 
 LIMIT_S = 3.2  # a session start may wait four seconds in all (MED-342); starting and ending the interpreter are part of it
 _OWNER_S = 2.0
-_EVENT_S = 1.0
 _STDIN_S = 1.0
 _STDIN_BYTES = 1 << 20
-_LINE_BYTES = 256 << 10
-_DAY_BYTES = 16 << 20  # what one day may leave behind for an owner that never comes
 
 _COMMAND: dict[str, Any] = {
     "name": "hook",
@@ -98,10 +94,8 @@ def _answer(outlet: _Outlet, words: list[str]) -> str:
     who = Who(root, given.get("agent") or os.environ.get("HINDBRAIN_AGENT_ID") or outlet.host)
     if not os.path.isdir(home):
         return ""
-    if outlet.event == "SessionStart":
-        return _memory(home, who, source)
-    _event(home, who, outlet, payload)
-    return ""
+    # The other events are heard and answered; nothing of them is kept.
+    return _memory(home, who, source) if outlet.event == "SessionStart" else ""
 
 
 def _named(words: list[str], given: dict[str, Any]) -> dict[str, str]:
@@ -178,48 +172,6 @@ def _without_owner(home: str, who: Who, source: str) -> dict[str, Any]:
         start_owner(home)
     op = {"name": "north", "progress": False}
     return local_call.run(op, {}, home=home, who=who, source=source, human=False)
-
-
-def _event(home: str, who: Who, outlet: _Outlet, payload: dict[str, Any]) -> None:
-    """Hand an event to the owner, or keep it on disk for the next one."""
-    record = {"host": outlet.host, "event": outlet.event, "payload": payload}
-    if find_owner(home) is not None:
-        if not _knows_events(home):
-            return
-        try:
-            address = read_owner(home)
-            if address is not None:
-                call(address, read_token(home), "hook.event", record, who, _EVENT_S)
-                return
-        except OwnerGone as gone:
-            _note(str(gone))
-    _spool(home, {"ts_ms": time.time_ns() // 1_000_000, "root": who.root, "agent": who.agent, **record})
-
-
-def _knows_events(home: str) -> bool:
-    try:
-        with open(os.path.join(home, "manifest.json"), "rb") as file:
-            return b'"name":"hook.event"' in file.read()
-    except OSError:
-        return False
-
-
-def _spool(home: str, record: dict[str, Any]) -> None:
-    """One line, appended in one write: lines of hooks that run at the same time do not mix."""
-    line = json.dumps(record).encode("ascii")
-    if len(line) > _LINE_BYTES:
-        line = json.dumps({**record, "payload": None, "cut": len(line)}).encode("ascii")
-    folder = os.path.join(home, "hook-spool")
-    os.makedirs(folder, 0o700, exist_ok=True)
-    path = os.path.join(folder, time.strftime("%Y-%m-%d.jsonl", time.gmtime()))
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-    try:
-        if os.fstat(handle).st_size < _DAY_BYTES:
-            os.write(handle, line + b"\n")
-        else:
-            _note(f"{path} is full; the event was dropped")
-    finally:
-        os.close(handle)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """HTTP: the operations under /api, and the reads that a page needs. A loop over the registry, no logic of its own."""
 
 import asyncio
+import contextlib
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -72,17 +73,24 @@ class Hooks:
 class LateMount:
     """A part that is mounted when its import is done; until then it says when to come back."""
 
-    def __init__(self) -> None:
+    def __init__(self, wait_s: float = 10.0) -> None:
         self.state = "starting"
         self._app: ASGIApp | None = None
+        self._settled = asyncio.Event()
+        self._wait_s = wait_s  # MCP clients rarely come back after a refusal; the import takes a second or two
 
     def mount(self, app: ASGIApp) -> None:
         self._app, self.state = app, "ready"
+        self._settled.set()
 
     def failed(self) -> None:
         self.state = "failed"
+        self._settled.set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(self._wait_s):
+                await self._settled.wait()
         if self._app is not None:
             await self._app(scope, receive, send)
             return

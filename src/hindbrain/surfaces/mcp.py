@@ -65,9 +65,12 @@ async def serve_bridge(app: Served, reader: asyncio.StreamReader, writer: asynci
             return
         # The welcome tells the bridge that from here on the owner itself answers.
         writer.write(b'{"ok":true}\n')
-        async with line_session(lines, writer) as (inbound, outbound):
-            server = server_for(app, peer)
-            await server.run(inbound, outbound, server.create_initialization_options())
+        try:
+            async with line_session(lines, writer) as (inbound, outbound):
+                server = server_for(app, peer)
+                await server.run(inbound, outbound, server.create_initialization_options())
+        finally:
+            app.end_session(peer.session)
     except ConnectionError:
         LOG.debug("a bridge is gone")
     finally:

@@ -130,7 +130,7 @@ class Owner:
 
     async def _serve(self, announce: Callable[[str], None] | None) -> None:
         self._stopping = asyncio.Event()
-        mcp = McpPart(Watched(self._app, self._activity), self._activity)
+        mcp = McpPart(Watched(self._app, self._activity), self._activity, self._hosts)
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             loop.add_signal_handler(number, self.stop, signal.Signals(number).name)
@@ -196,12 +196,16 @@ class Owner:
             hooks=Hooks(
                 stop=lambda: self.stop("asked over HTTP"),
                 stopping=self._stopping,
-                end_session=self._app.house.router.end,
+                end_session=self._app.end_session,
             ),
         )
-        remote = (self._bind, self._remote_socket.getsockname()[1]) if self._remote_socket else None
         tokens = {Channel.AGENT: self._home.token(), Channel.HUMAN: self._home.token(human=True)}
-        return Guard(routes, hosts=allowed_hosts(facts.port, remote=remote), tokens=tokens, activity=self._activity)
+        return Guard(routes, hosts=self._hosts(), tokens=tokens, activity=self._activity)
+
+    def _hosts(self) -> frozenset[str]:
+        """The names this owner goes by, for every route the same."""
+        remote = (self._bind, self._remote_socket.getsockname()[1]) if self._remote_socket else None
+        return allowed_hosts(self._socket.getsockname()[1], remote=remote)
 
     def _servers(self, guard: Guard) -> list[Server]:
         servers = [Server(guard, self._socket, drain_s=self._drain_s)]

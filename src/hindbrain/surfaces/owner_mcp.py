@@ -5,7 +5,7 @@ import contextlib
 import importlib
 import json
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from typing import Any
 
 import anyio.to_thread
@@ -26,8 +26,9 @@ ServeBridge = Callable[[Served, asyncio.StreamReader, asyncio.StreamWriter], Awa
 class McpPart:
     """The MCP library, once it is there; until then HTTP is told to come back and bridges wait."""
 
-    def __init__(self, served: Served, activity: Activity) -> None:
+    def __init__(self, served: Served, activity: Activity, hosts: Callable[[], Collection[str]]) -> None:
         self.mount = LateMount()
+        self._hosts = hosts
         self._served = served
         self._activity = activity
         self._settled = asyncio.Event()
@@ -41,7 +42,7 @@ class McpPart:
             module = await anyio.to_thread.run_sync(importlib.import_module, "hindbrain.surfaces.mcp")
             if stopping.is_set():
                 return
-            asgi, lifespan = module.mount(self._served, on_call=self._activity.touch)
+            asgi, lifespan = module.mount(self._served, on_call=self._activity.touch, hosts=self._hosts())
             self._write_manifest(await anyio.to_thread.run_sync(module.mcp_manifest, self._served))
             async with lifespan():
                 self._serve_bridge = module.serve_bridge

@@ -40,6 +40,8 @@ class Served(Protocol):
 
     def manifest(self) -> dict[str, Any]: ...
 
+    def end_session(self, session: str) -> None: ...
+
 
 class Activity:
     """What keeps an owner alive: open connections, running calls, and the time of the last of them."""
@@ -106,6 +108,9 @@ class Watched:
 
     def manifest(self) -> dict[str, Any]:
         return self._served.manifest()
+
+    def end_session(self, session: str) -> None:
+        self._served.end_session(session)
 
 
 class Runner:
