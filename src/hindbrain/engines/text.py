@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from hindbrain.policy.lookalikes import INVISIBLE, LOOKALIKES
 from hindbrain.policy.recall import STOP_WORDS
 
-__all__ = ["fold", "query_terms", "stem", "terms"]
+__all__ = ["fold", "folds", "query_terms", "stem", "terms"]
 
 _WORD = re.compile(r"[^\W_]+(?:[_\-][^\W_]+)*", re.UNICODE)
 _PIECE = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_A-Za-z]+")
@@ -71,7 +71,16 @@ _STOPS = frozenset(stem(word) for word in STOP_WORDS) | STOP_WORDS
 
 def fold(text: str) -> str:
     """The form in which disguises are equal: no case, spacing, punctuation, invisible characters, accents or look-alikes."""
-    visible = "".join(c for c in unicodedata.normalize("NFKC", text) if c not in INVISIBLE and unicodedata.category(c) != "Cf")
-    mapped = "".join(LOOKALIKES.get(c, c) for c in visible)
-    plain = "".join(LOOKALIKES.get(c, c) for c in _bare(mapped.casefold()))
-    return "".join(c for c in plain if c.isalnum())
+    mapped = "".join(LOOKALIKES.get(c, c) for c in _visible(text))
+    return "".join(c for one in _bare(mapped.casefold()) if (c := LOOKALIKES.get(one, one)).isalnum())
+
+
+def folds(text: str) -> tuple[str, ...]:
+    """Every form in which a text is the same. Beside `fold` the one that keeps its script: a capital of another alphabet may
+    look like another Latin letter than its small form does, so there upper case would read as another value."""
+    plain = "".join(c for c in _bare(_visible(text).casefold()) if c.isalnum())
+    return tuple(dict.fromkeys((fold(text), plain)))
+
+
+def _visible(text: str) -> str:
+    return "".join(c for c in unicodedata.normalize("NFKC", text) if c not in INVISIBLE and unicodedata.category(c) != "Cf")

@@ -149,6 +149,8 @@ def dispatch(call: Call, name: str, arguments: Mapping[str, Any]) -> dict[str, A
     error: str | None = None
     given = {key: value for key, value in arguments.items() if key not in _COMMON and key != "_meta"}
     try:
+        if op.effect is not Effect.READ:
+            call.house.gateway.check_actor(call.caller.agent)
         if op.human and call.caller.channel is not Channel.HUMAN:
             raise HumanNeeded(
                 f"{name} is a human act; this call came by the channel {call.caller.channel.value}",

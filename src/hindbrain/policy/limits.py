@@ -2,6 +2,7 @@
 
 __all__ = [
     "AGED_OUT_HOURS",
+    "AGENT_MAX",
     "CLAIM_MAX_BYTES",
     "DAY_MS",
     "HOUR_MS",
@@ -15,6 +16,7 @@ HOUR_MS = 3_600_000
 DAY_MS = 24 * HOUR_MS
 
 CLAIM_MAX_BYTES = 65_536  # one belief; a document belongs into evidence
+AGENT_MAX = 200  # characters of an agent id: host:role, not a text
 AGED_OUT_HOURS = 720  # the freshness check's own threshold, independent of the stale label
 MEDULLA_SOFT_CAP = 200  # the medulla is an index of what holds everywhere, not a warehouse
 MEDULLA_WARN_AT = 300  # from here on nobody reads it; doctor says so

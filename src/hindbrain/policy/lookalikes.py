@@ -2,6 +2,8 @@
 
 __all__ = ["INVISIBLE", "LOOKALIKES"]
 
+_LATIN = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
 _PAIRS = (
     # Cyrillic
     ("аеорсухіјѕԁԛԝһӏ", "aeopcyxijsdqwhl"),
@@ -12,7 +14,10 @@ _PAIRS = (
     # Armenian, Cherokee and Latin letters that imitate others
     ("օսյհոցզ", "ouihngq"),
     ("ᎪᏴᏟᎠᎬᎻᎫᏞᎷᎢᏢᏒᏚᎳᏃ", "ABCDEHJLMTPRSWZ"),
-    ("ıȷɑɡʟɴʀʏᴀᴄᴅᴇᴊᴋᴍᴏᴘᴛᴜᴠᴡᴢ", "ijaglnryacdejkmoptuvwz"),
+    ("ıȷɑɡʟɴʀʏᴀᴄᴅᴇᴊᴋᴍᴏᴘᴛᴜᴠᴡᴢʙꜰɢʜɪꜱǫ", "ijaglnryacdejkmoptuvwzbfghisq"),
+    ("øđłħŧɨʉƀɇɍɏƶ", "odlhtiuberyz"),
+    # White letters on black, and flags: Unicode gives them no plain form
+    *(("".join(map(chr, range(first, first + 26))), _LATIN) for first in (0x1F150, 0x1F170, 0x1F1E6)),
     ("ℓ∣ǀǃ", "lll!"),
 )
 

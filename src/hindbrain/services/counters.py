@@ -8,9 +8,11 @@ from collections.abc import Callable
 from typing import Any
 
 from hindbrain.domain.brain import Brain
-from hindbrain.domain.caller import Caller
+from hindbrain.domain.caller import UNKNOWN_AGENT, Caller
 from hindbrain.domain.errors import HindbrainError, Refusal
 from hindbrain.domain.ledger import Act
+from hindbrain.engines.hygiene import scan
+from hindbrain.policy.limits import AGENT_MAX
 from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.routing import Router
 from hindbrain.stores.home import Home
@@ -101,6 +103,8 @@ class Refusals:
     def record(self, caller: Caller, operation: str, refusal: Refusal) -> None:
         """The act and its code, never the text that was refused."""
         brain = self._router.route(caller).brain
+        # A name that is itself a secret or a text is refused, so it must not enter the record by way of the refusal.
+        actor = UNKNOWN_AGENT if len(caller.agent) > AGENT_MAX or scan(caller.agent) else caller.agent
         payload: dict[str, Any] = {"operation": operation, "code": refusal.code}
         if "pattern_class" in refusal.details:
             payload["pattern_class"] = str(refusal.details["pattern_class"])
@@ -110,7 +114,7 @@ class Refusals:
                     Act(
                         act="call.refused",
                         subject=operation,
-                        actor=caller.agent,
+                        actor=actor,
                         channel=caller.channel,
                         at=self._clock(),
                         payload=payload,
@@ -120,7 +124,7 @@ class Refusals:
         self._home.ensure()
         line = {
             "at": self._clock(),
-            "actor": caller.agent,
+            "actor": actor,
             "channel": caller.channel.value,
             "caller_root": caller.root,
             **payload,

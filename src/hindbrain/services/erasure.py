@@ -40,7 +40,9 @@ class Erasure:
         """Refuse a value for good: it leaves recall, and no channel, label, case or look-alike brings it back."""
         brain = self._brain(caller, tier)
         slug = slug_of(claim)
+        self._gateway.check_text(reason)
         with self._brains.use(brain) as opened:
+            self._gateway.check_hygiene(opened, [reason], site="reject")
             salt = self._gateway.salt(opened)
             with opened.place.lock(slug, wait_s=LOCK_WAIT_S):
                 self._reconciler.settle(opened, slug)

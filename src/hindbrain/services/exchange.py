@@ -4,14 +4,17 @@ import io
 import json
 import os
 import tarfile
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from hindbrain.domain.brain import MEDULLA, Brain
 from hindbrain.domain.caller import Caller, Channel
-from hindbrain.domain.claim import parse, slug_of
-from hindbrain.domain.errors import HindbrainError, InvalidParams, PathRefused
+from hindbrain.domain.claim import Claim, parse, slug_of
+from hindbrain.domain.errors import HindbrainError, HumanNeeded, InvalidParams, PathRefused
 from hindbrain.domain.ledger import Act
 from hindbrain.policy.limits import CLAIM_MAX_BYTES
 from hindbrain.services.brains import Brains, OpenBrain
@@ -136,7 +139,8 @@ class Exchange:
         return {"ok": True, "schema": "hindbrain-import-v0", "brain": brain.name, "dry_run": dry_run, "counts": counts, **report}
 
     def _record(self, caller: Caller, brain: Brain, report: dict[str, Any]) -> None:
-        payload = {"taken": len(report["taken"]), "refused": len(report["refused"]), "unchanged": len(report["unchanged"])}
+        codes = dict(sorted(Counter(str(one["code"]) for one in report["refused"]).items()))
+        payload: dict[str, Any] = {name: len(rows) for name, rows in report.items()} | {"refused_by_code": codes}
         with self._brains.use(brain) as opened, opened.store.writing() as writer:
             writer.append(
                 Act(
@@ -188,6 +192,9 @@ class Exchange:
         self._gateway.check_text(text)
         self._gateway.check_hygiene(opened, [text], site="import")
         self._gateway.check_tombstones(opened, claim, slug=slug)
+        self._check_origin(opened, claim, slug)
+        if claim.absolute and caller.channel is not Channel.HUMAN:
+            raise HumanNeeded("absolute doctrine is set by a person, in the medulla", fix="a person imports it in a terminal")
         if not dry_run:
             draft = Draft(
                 claim=claim,
@@ -201,45 +208,62 @@ class Exchange:
             self._gateway.put(opened, draft)
         report["taken"].append(slug)
 
+    def _check_origin(self, opened: OpenBrain, claim: Claim, slug: str) -> None:
+        """What the brain it was born in has rejected or forgotten since is not carried into another one of this home."""
+        home, born = self._brains.home, claim.origin_brain
+        brain = home.medulla() if born == MEDULLA and self._brains.has_medulla() else home.project(born) if born else None
+        if brain is not None and brain.name != opened.brain.name:
+            with self._brains.use(brain) as origin:
+                self._gateway.check_tombstones(origin, claim, slug=slug)
+
     def _take_boot(self, caller: Caller, opened: OpenBrain, text: str, report: dict[str, Any], *, dry_run: bool) -> None:
+        """The keyed values of an export. A key that is there already keeps its value."""
         try:
-            entries = json.loads(text)
-        except ValueError:
-            report["refused"].append({"name": "boot_memory.json", "code": "invalid_params", "reason": "not JSON"})
+            entries = msgspec.json.decode(text, type=list[_Keyed])
+        except msgspec.DecodeError as wrong:
+            report["refused"].append({"name": "boot_memory.json", "code": InvalidParams.code, "reason": str(wrong)})
             return
         known = {one.key for one in opened.store.boot()}
-        for one in entries if isinstance(entries, list) else []:
-            key, value = str(one.get("key", "")), json.dumps(one.get("value"), ensure_ascii=False, sort_keys=True)
-            if not key or key in known:
+        for one in entries:
+            if not one.key.strip() or one.key in known:
                 continue
             try:
-                self._gateway.check_hygiene(opened, [key, value], site="import")
+                by = one.updated_by_agent or caller.agent
+                self._gateway.check_actor(by)
+                self._gateway.check_text("".join([one.key, _json(one.value), *one.tags, *one.source_refs]))
+                self._gateway.check_keyed(opened, one.key, one.value, more=[*one.tags, *one.source_refs], site="import")
             except HindbrainError as refused:
-                report["refused"].append({"name": f"boot:{key}", "code": refused.code, "reason": refused.message})
+                report["refused"].append({"name": f"boot:{one.key[:80]}", "code": refused.code, "reason": refused.message})
                 continue
             if not dry_run:
-                with opened.store.writing() as writer:
-                    writer.append(
-                        Act(
-                            act="boot.set",
-                            subject="boot",
-                            actor=caller.agent,
-                            channel=Channel.IMPORT,
-                            at=self._clock(),
-                            payload={},
-                        )
-                    )
-                    writer.put_boot(
-                        BootEntry(
-                            key=key,
-                            value=value,
-                            tags=json.dumps(one.get("tags") or []),
-                            source_refs=json.dumps(one.get("source_refs") or []),
-                            updated_at_ms=int(one.get("updated_at_ms") or self._clock()),
-                            updated_by_agent=str(one.get("updated_by_agent") or caller.agent),
-                        )
-                    )
-            report["taken"].append(f"boot:{key}")
+                self._put_keyed(caller, opened, one, by)
+            report["taken"].append(f"boot:{one.key}")
+
+    def _put_keyed(self, caller: Caller, opened: OpenBrain, one: "_Keyed", by: str) -> None:
+        now = self._clock()
+        act = Act(act="boot.set", subject="boot", actor=caller.agent, channel=Channel.IMPORT, at=now, payload={})
+        entry = BootEntry(
+            key=one.key,
+            value=json.dumps(one.value, ensure_ascii=False, sort_keys=True),
+            tags=json.dumps(one.tags, ensure_ascii=False),
+            source_refs=json.dumps(one.source_refs, ensure_ascii=False),
+            updated_at_ms=one.updated_at_ms or now,
+            updated_by_agent=by,
+        )
+        with opened.store.writing() as writer:
+            writer.append(act)
+            writer.put_boot(entry)
+
+
+class _Keyed(msgspec.Struct, kw_only=True):
+    """One keyed value as an export holds it."""
+
+    key: str
+    value: Any = None
+    tags: list[str] = []
+    source_refs: list[str] = []
+    updated_at_ms: int = 0
+    updated_by_agent: str = ""
 
 
 def _json(value: Any, indent: int | None = 2) -> str:

@@ -7,6 +7,7 @@ import json
 import secrets
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,9 @@ from hindbrain.domain.errors import ClaimTooLarge, HygieneRefused, InvalidParams
 from hindbrain.domain.ledger import Act
 from hindbrain.engines.hygiene import Finding, scan
 from hindbrain.engines.light_graph import evidence_path, light_graph
-from hindbrain.engines.text import fold, terms
+from hindbrain.engines.text import folds, terms
 from hindbrain.policy.hygiene import NEVER_ALLOWED, ROTATE
-from hindbrain.policy.limits import CLAIM_MAX_BYTES, LOCK_WAIT_S
+from hindbrain.policy.limits import AGENT_MAX, CLAIM_MAX_BYTES, LOCK_WAIT_S
 from hindbrain.services import anchors
 from hindbrain.services.brains import OpenBrain
 from hindbrain.services.events import Events
@@ -71,15 +72,14 @@ def claim_terms(claim: Claim) -> list[str]:
 def fingerprints(claim: Claim, salt: str, *, slug: str | None = None) -> list[str]:
     """What a tombstone remembers of a value: each block under its label, and by itself when it is long enough to be one."""
     made = []
-    label = fold(claim.label) or (slug or "")
     whole = body_text(claim)
     for text in dict.fromkeys([whole, *(block.text or block.label for block in claim.blocks)]):
-        folded = fold(text)
-        if not folded:
-            continue
-        made.append(_mac(salt, f"{label}\x1f{folded}"))
-        if len(folded) >= _STANDS_ALONE:
-            made.append(_mac(salt, folded))
+        for label, folded in product(folds(claim.label), folds(text)):
+            if not folded:
+                continue
+            made.append(_mac(salt, f"{label or slug or ''}\x1f{folded}"))
+            if len(folded) >= _STANDS_ALONE:
+                made.append(_mac(salt, folded))
     return list(dict.fromkeys(made))
 
 
@@ -93,6 +93,17 @@ def _strings(value: Any) -> list[str]:
         return [value]
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return [text for one in inner for text in _strings(one)]
+
+
+def _unclean(finding: Finding, site: str) -> HygieneRefused:
+    merge = finding.pattern_class == "conflict_marker"
+    return HygieneRefused(
+        f"{site}: line {finding.line} looks like {finding.pattern_class} ({finding.preview}…)",
+        fix="resolve the merge by hand, then write the claim" if merge else ROTATE,
+        pattern_class=finding.pattern_class,
+        line=finding.line,
+        site=site,
+    )
 
 
 class Gateway:
@@ -120,19 +131,19 @@ class Gateway:
             )
 
     def check_hygiene(self, opened: OpenBrain, fields: Iterable[str], *, site: str) -> None:
-        """Refuse secrets and unfinished merges. The answer names the class and the line, never the secret."""
+        """Refuse secrets and unfinished merges. The answer names the class and the line of its field, never the secret."""
         allowed = self._allowed(opened)
-        for finding in scan("\n".join(fields)):
+        for finding in (hit for text in fields for hit in scan(text)):
             if finding.pattern_class in NEVER_ALLOWED or not self._is_allowed(finding, allowed):
-                raise HygieneRefused(
-                    f"{site}: line {finding.line} looks like {finding.pattern_class} ({finding.preview}…)",
-                    fix=ROTATE
-                    if finding.pattern_class != "conflict_marker"
-                    else "resolve the merge by hand, then write the claim",
-                    pattern_class=finding.pattern_class,
-                    line=finding.line,
-                    site=site,
-                )
+                raise _unclean(finding, site)
+
+    def check_actor(self, agent: str) -> None:
+        """The name of whoever acts stands beside every act, so it is short, plain and no secret."""
+        self.check_text(agent)
+        if len(agent) > AGENT_MAX:
+            raise InvalidParams(f"agent_id has {len(agent)} characters; {AGENT_MAX} is the most", fix="use host:role")
+        for finding in scan(agent):
+            raise _unclean(finding, "agent_id")
 
     def _allowed(self, opened: OpenBrain) -> frozenset[str]:
         """Exact lines a person let through, by sha256. The medulla has no such list."""
