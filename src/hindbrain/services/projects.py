@@ -15,7 +15,7 @@ from hindbrain.domain.caller import Caller
 from hindbrain.domain.errors import AlreadyCovered, InvalidParams, MedullaForbidsCode, PathRefused, UnknownBrain
 from hindbrain.domain.ledger import Act
 from hindbrain.services.brains import Brains, OpenBrain
-from hindbrain.services.reconcile import Reconciler
+from hindbrain.services.reconcile import CONFLICT, Reconciler
 from hindbrain.services.routing import Router
 from hindbrain.stores.atomic import write_text
 from hindbrain.stores.files import ClaimDirectory
@@ -76,8 +76,7 @@ class Projects:
             brain, reused = self._bootstrap(caller, self._existing_directory(project_root))
         with self._brains.use(brain) as opened:
             if adapter == "light":
-                loaded = self._take_in(opened)
-                return {"ok": True, "schema": "hindbrain-ingest-v0", "adapter": "light", "files_loaded": loaded}
+                return self._light(opened)
             ingest = self._inventory(caller, opened, target, mode, progress)
         return {
             "ok": True,
@@ -106,8 +105,22 @@ class Projects:
                 fix={"tool": "ingest", "arguments": {"path": target, "project_root": target}},
             )
         with self._brains.use(self._home.medulla()) as opened:
-            loaded = self._take_in(opened)
-        return {"ok": True, "schema": "hindbrain-ingest-v0", "adapter": "light", "files_loaded": loaded}
+            return self._light(opened)
+
+    def _light(self, opened: OpenBrain) -> dict[str, Any]:
+        """Take in a brain's own claim files; those with an unfinished merge are kept out and named."""
+        began = self._clock()
+        looked_at = self._take_in(opened)
+        refused = opened.store.marks(kind=CONFLICT)
+        return {
+            "ok": True,
+            "schema": "hindbrain-ingest-v0",
+            "adapter": "light",
+            "files_loaded": looked_at - sum(mark.at >= began for mark in refused),
+            "refused": [
+                {"path": str(opened.holding(mark.slug).file(mark.slug)), "reason": "conflict_marker"} for mark in refused
+            ],
+        }
 
     def _take_in(self, opened: OpenBrain) -> int:
         """The claim files of a brain, also those that were written to wait for this."""
