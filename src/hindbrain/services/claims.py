@@ -79,9 +79,10 @@ class Claims:
         brain = self._brains.home.medulla() if doctrine else self._router.write_route(caller)
         if absolute and not (doctrine and caller.channel is Channel.HUMAN):
             raise HumanNeeded("absolute doctrine is set by a person, in the medulla", fix="a person writes it in a terminal")
-        claim = self._claim(caller, brain, node_label, blocks, title, state, absolute)
         with self._brains.use(brain) as opened:
-            self._gateway.check_hygiene(opened, _fields(claim, blocks), site="memorize")
+            # First of all checks on the words themselves: an error about a path or a label would repeat the secret in it.
+            self._gateway.check_hygiene(opened, _fields(caller, node_label, title, state, blocks), site="memorize")
+            claim = self._claim(caller, brain, node_label, blocks, title, state, absolute)
             draft = Draft(
                 claim=claim,
                 act="claim.birth" if doctrine else "claim.memorize",
@@ -236,9 +237,9 @@ class Claims:
         return {"ok": True, "schema": "hindbrain-history-v0", "slug": slug, "brain": brain.name, "versions": rows}
 
 
-def _fields(claim: Claim, blocks: Sequence[BlockInput]) -> list[str]:
+def _fields(caller: Caller, label: str, title: str | None, state: str, blocks: Sequence[BlockInput]) -> list[str]:
     """Everything a caller wrote, each as it was written: what the hygiene floor looks at."""
-    fields = [claim.label, claim.title or "", claim.source_agent or ""]
+    fields = [label, title or "", state, caller.agent]
     for block in blocks:
         fields += [str(block.get("label") or ""), str(block.get("text") or "")]
         fields += [str(block.get("confidence") or ""), str(block.get("ambiguity") or "")]
