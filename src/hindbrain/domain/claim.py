@@ -179,7 +179,7 @@ def looks_like_light(text: str) -> bool:
 def _prose(text: str) -> str:
     """Prose that cannot forge structure: a line that would read as one is indented by two spaces."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n").strip("\n").split("\n")
-    return "\n".join("  " + line if _STRUCTURE.match(line) else line.rstrip() for line in lines).strip("\n")
+    return "\n".join(("  " + line if _STRUCTURE.match(line) else line).rstrip() for line in lines).strip("\n")
 
 
 def _render_block(block: Block) -> str:
