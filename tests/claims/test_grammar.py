@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hindbrain.domain.claim import looks_like_light, parse, render, slug_of
@@ -127,6 +127,7 @@ def test_med_063_a_label_without_a_slug_is_refused(world: World, label: str) -> 
 
 
 @pytest.mark.req("MED-063")
+@settings(deadline=None)
 @given(st.text(max_size=200))
 def test_med_063_every_slug_is_a_plain_file_name(label: str) -> None:
     try:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hindbrain.domain.brain import Tier
@@ -54,6 +54,7 @@ def test_med_079_each_kind_of_file_has_its_one_state(world: World) -> None:
 
 
 @pytest.mark.req("MED-079", "MED-042")
+@settings(deadline=None)
 @given(
     origin=st.none() | st.just("/r#a"),
     told=st.sampled_from(["authored", "verified", "outdated", "live", "promoted"]),
