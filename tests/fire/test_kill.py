@@ -57,6 +57,8 @@ def _no_half_file(world: World, place: str | None) -> None:
     assert brain is not None
     with world.app.house.brains.use(brain) as opened:
         digests = opened.store.digests()
-    files = {path.name.removesuffix(".light.md"): path.read_text(encoding="utf-8") for path in world.store(place).glob("*.light.md")}
+    files = {
+        path.name.removesuffix(".light.md"): path.read_text(encoding="utf-8") for path in world.store(place).glob("*.light.md")
+    }
     assert {slug: digest_of(text) for slug, text in files.items()} == digests
     assert all(parse(text).created is not None and text.endswith("]\n") for text in files.values())

@@ -61,6 +61,11 @@ def test_the_simulation_itself_forgets_what_was_not_synced(tmp_path: Path) -> No
         "print(sum(len(v) for v in power.DURABLE.values()))\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", script], input=str(tmp_path / "a.db") + "\n", capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, "-c", script],
+        input=str(tmp_path / "a.db") + "\n",
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
     )
     assert int(done.stdout) == 0
