@@ -415,6 +415,17 @@ def test_store_more_matching_words_rank_higher_and_equals_rank_newest_first(stor
     assert store.find([], limit=9).slugs == ()
 
 
+def test_store_a_bounded_lookup_takes_the_rarest_words_and_always_one(store: BrainStore) -> None:
+    for number in range(20):
+        put(store, f"common{number:02}", "server listens somewhere")
+    put(store, "rare", "server speaks quic")
+    put(store, "few", "client speaks slowly")
+
+    assert set(store.find(["server", "speaks", "quic"], limit=50, within=5).slugs) == {"rare", "few"}
+    assert len(store.find(["server"], limit=50, within=5).slugs) == 21
+    assert store.find(["server", "quic"], limit=50, within=5).frequencies == {"server": 21, "quic": 1}
+
+
 ODD_TERMS = ("it's", 'say"so', "c++", "a-b", "or", "not", "near", "%s", "\\", "?")
 TERMS = ("snake_case", "übergröße", "база", "記憶", "1338", "naïve", "ﬁ", *ODD_TERMS)
 

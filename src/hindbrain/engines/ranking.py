@@ -3,26 +3,13 @@
 import math
 from collections.abc import Collection, Mapping, Sequence
 
-from hindbrain.policy.recall import LOOKUP_CLAIMS, QUERY_TERMS, WEIGHTS
+from hindbrain.policy.recall import WEIGHTS
 
-__all__ = ["coverage", "rarest", "weighed"]
+__all__ = ["coverage", "weighed"]
 
 
 def _idf(frequency: int, total: int) -> float:
     return math.log(1.0 + (total - frequency + 0.5) / (frequency + 0.5)) if total else 1.0
-
-
-def rarest(words: Sequence[str], frequencies: Mapping[str, int]) -> tuple[str, ...]:
-    """The words to look up: those that occur, rarest first, as long as they touch no more claims than a lookup may cost.
-    The rarest is always one of them; the common ones still count in the score of what the rare ones found."""
-    chosen: list[str] = []
-    touched = 0
-    for word in sorted((w for w in words if frequencies.get(w, 0) > 0), key=lambda w: frequencies[w])[:QUERY_TERMS]:
-        touched += frequencies[word]
-        if chosen and touched > LOOKUP_CLAIMS:
-            break
-        chosen.append(word)
-    return tuple(chosen)
 
 
 def coverage(

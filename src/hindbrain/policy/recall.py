@@ -19,7 +19,7 @@ BEAT_MIN_SCORE = 0.1  # below this a claim shares only common words with the tas
 RECENT_ROWS = 3  # shown when nothing matches: enough to see that memory exists, too few to be noise
 SEEK_TOP_K = 20
 LOOKUP_CLAIMS = 3_000  # claims a lookup may rank, about two milliseconds; the rarest words of a question come first
-QUERY_TERMS = 24  # the rarest words of a long task carry its meaning; more cost time and change nothing
+QUERY_TERMS = 48  # words of a question that are looked at; a task of a page says what it is about at its start
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,9 +9,9 @@ from typing import Any
 from hindbrain.domain.brain import Brain, Tier, TierAsked
 from hindbrain.domain.claim import Claim, parse
 from hindbrain.domain.errors import HindbrainError
-from hindbrain.engines.ranking import coverage, rarest, weighed
+from hindbrain.engines.ranking import coverage, weighed
 from hindbrain.engines.text import query_terms, terms
-from hindbrain.policy.recall import BEAT_CANDIDATES, BEAT_MIN_SCORE, RECENT_ROWS
+from hindbrain.policy.recall import BEAT_CANDIDATES, BEAT_MIN_SCORE, LOOKUP_CLAIMS, QUERY_TERMS, RECENT_ROWS
 from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.gateway import claim_terms
 from hindbrain.services.pairs import conflicting_pairs
@@ -133,11 +133,7 @@ class Recall:
         words = query_terms(query or "")
         if not words:
             return []
-        known = opened.store.find(words, limit=0)
-        telling = rarest(words, known.frequencies)
-        if not telling:
-            return []
-        found = opened.store.find(telling, limit=candidates)
+        found = opened.store.find(words[:QUERY_TERMS], limit=candidates, within=LOOKUP_CLAIMS)
         versions = opened.store.live(found.slugs)
         said = opened.store.words(found.slugs)
         marks = self._marks(opened, found.slugs)
@@ -147,7 +143,7 @@ class Recall:
             if version is None or not version.active or (DEMOTION in marks.get(slug, set()) and not marked):
                 continue
             claim = parse(version.text, fallback_label=slug)
-            fit = coverage(words, set(terms(claim.label)), said[slug], known.frequencies, known.total)
+            fit = coverage(words, set(terms(claim.label)), said.get(slug, ()), found.frequencies, found.total)
             if fit >= min_score:
                 score = weighed(
                     fit,
@@ -366,6 +362,7 @@ class Recall:
         others = [brain for brain in self._brains.all() if brain.name != mine]
         ordered = ([route.brain] if route.brain is not None else []) + [self._brains.home.medulla()] + others
         exists: dict[str, int] = {"project": 0, "medulla": 0}
+        found = 0
         for brain in ordered:
             if brain.tier is Tier.MEDULLA and not self._brains.has_medulla():
                 continue
@@ -377,6 +374,7 @@ class Recall:
                 unreachable.append({"store_brain": brain.name, "reason": str(failure)})
                 continue
             exists[brain.tier.value] += feed.exists
+            found += feed.found
             self._budget(feed.rows)
             dormant = brain.name not in warm_before
             identity = {"node_count": counts.nodes, "graph_generation": counts.generation, "dormant": dormant}
@@ -384,6 +382,7 @@ class Recall:
             groups += _grouped(brain, feed.rows, labels)
         return {
             "groups": groups,
+            "found": found,
             "unreachable": unreachable,
             "fanout": {
                 "stores": len(ordered) - (0 if self._brains.has_medulla() else 1),

@@ -125,7 +125,8 @@ class RowMaker:
         learned_at = claim.origin_created
         text = (
             f"learned by {claim.source_agent or 'unknown'} in {claim.origin_brain or 'unknown'} on {date_of(learned_at)}; "
-            f"promoted by {claim.promoted_by or 'unknown'} on {date_of(claim.created)}; reason: {claim.promotion_reason or 'unknown'}"
+            f"promoted by {claim.promoted_by or 'unknown'} on {date_of(claim.created)}; "
+            f"reason: {claim.promotion_reason or 'unknown'}"
         )
         return {
             "learned_by": claim.source_agent or "unknown",

@@ -3,7 +3,7 @@
 import math
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, field, replace
@@ -13,7 +13,7 @@ from hindbrain.domain.brain import BrainId
 from hindbrain.domain.errors import Busy
 from hindbrain.domain.ledger import GENESIS, Act, Entry, sealed
 from hindbrain.stores.port import BootEntry, Counts, Edge, Found, Intent, Mark, Node, Progress, Version, Writer
-from hindbrain.stores.sql_writer import Row, joined, label_digest, reused, stale
+from hindbrain.stores.sql_writer import Row, affordable, joined, label_digest, reused, stale
 
 __all__ = ["MemoryStore"]
 
@@ -109,6 +109,16 @@ class _Writer:
         for key in [key for key in self._state.marks if key[0] == slug]:
             del self._state.marks[key]
         self.put_graph(f"claim:{slug}", (), ())
+
+    def erase_versions(self, slug: str, versions: Collection[int]) -> None:
+        if last := self._last_number(slug):
+            self._state.numbers[label_digest(self._brain, slug)] = last
+        held = self._state.claims.get(slug, ())
+        kept = tuple(one for one in held if one.ended_at is None or one.version not in versions)
+        if kept:
+            self._state.claims[slug] = kept
+        else:
+            self._state.claims.pop(slug, None)
 
     def put_mark(self, mark: Mark) -> None:
         self._state.marks[mark.slug, mark.kind] = mark
@@ -226,13 +236,14 @@ class MemoryStore:
         past = sorted((one for one in found if one[0] is not None), key=lambda one: one[:3], reverse=True)
         yield from (version for *_, version in past[: max(limit, 0)])
 
-    def find(self, terms: Sequence[str], *, limit: int) -> Found:
+    def find(self, terms: Sequence[str], *, limit: int, within: int | None = None) -> Found:
         state = self._state
         words = list(dict.fromkeys(joined(terms).split()))
         bags = {slug: Counter(bag) for slug, (_, bag) in state.words.items()}
         frequencies = {word: sum(word in bag for bag in bags.values()) for word in words}
         average = sum(bag.total() for bag in bags.values()) / (len(bags) or 1)
-        scores = {slug: _bm25(bag, words, frequencies, len(bags), average) for slug, bag in bags.items()}
+        chosen = affordable(frequencies, within)
+        scores = {slug: _bm25(bag, chosen, frequencies, len(bags), average) for slug, bag in bags.items()}
         found = sorted((slug for slug, score in scores.items() if score), key=lambda slug: (-scores[slug], -state.words[slug][0]))
         return Found(slugs=tuple(found[: max(limit, 0)]), frequencies=frequencies, total=len(bags))
 

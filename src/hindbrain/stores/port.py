@@ -1,7 +1,7 @@
 """The port: what a brain's database must do, in plain values. The in-memory twin is the reference model; SQLite and
 PostgreSQL are proved against it by one contract suite."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,7 +48,7 @@ class Found:
     """What full text gave: slugs of live active claims, best first, and how common each term is."""
 
     slugs: tuple[str, ...]
-    frequencies: Mapping[str, int]  # term -> number of live active claims with it; a store may stop counting at 1,000
+    frequencies: Mapping[str, int]  # term -> number of live active claims with it; a store may stop counting
     total: int  # live active claims in this brain
 
 
@@ -133,6 +133,10 @@ class Writer(Protocol):
 
     def erase_claim(self, slug: str) -> None:
         """Delete every version of the claim, its words, marks, anchors and graph. The next version number still grows."""
+        ...
+
+    def erase_versions(self, slug: str, versions: Collection[int]) -> None:
+        """Delete ended versions of a claim; the live one, the others and what is noted of the label stay."""
         ...
 
     def put_mark(self, mark: Mark) -> None:
@@ -222,8 +226,9 @@ class BrainStore(Protocol):
         """Versions that are no longer live, last ended first."""
         ...
 
-    def find(self, terms: Sequence[str], *, limit: int) -> Found:
-        """Full text over live active claims: any of the terms, best first."""
+    def find(self, terms: Sequence[str], *, limit: int, within: int | None = None) -> Found:
+        """Full text over live active claims: any of the terms, best first. With `within`, only the rarest terms are looked up,
+        as many as together touch no more claims than that, but always one: what a lookup costs is then bounded."""
         ...
 
     def recent(self, limit: int) -> tuple[Version, ...]:

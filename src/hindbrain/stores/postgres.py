@@ -18,7 +18,7 @@ from hindbrain.stores.migrations import MIGRATIONS, Migration
 from hindbrain.stores.port import Found
 from hindbrain.stores.postgres_schema import ROLE, migrate
 from hindbrain.stores.sql import SqlStore
-from hindbrain.stores.sql_writer import COLUMNS, Row, Session, joined
+from hindbrain.stores.sql_writer import COLUMNS, Row, Session, affordable, joined
 
 __all__ = ["PostgresStore"]
 
@@ -242,24 +242,28 @@ class PostgresStore(SqlStore):
     def reindex(self) -> None:
         """Nothing to fill: the words followed the terms."""
 
-    def find(self, terms: Sequence[str], *, limit: int) -> Found:
+    def find(self, terms: Sequence[str], *, limit: int, within: int | None = None) -> Found:
         words = list(dict.fromkeys(joined(terms).split()))
-        queries = ["'" + word.replace("\\", "\\\\").replace("'", "''") + "'" for word in words]
+        frequencies: dict[str, int] = {}
         found: list[Row] = []
-        numbers: dict[int, int] = {}
         with self.reading() as session:
             total = self.read_head(session).active_claims
-            if queries:
-                numbers = dict(
-                    session.rows("select place, n from hindbrain_frequencies(?, ?::text[]::tsquery[])", (self.brain_id, queries))
+            if words:
+                numbers: dict[int, int] = dict(
+                    session.rows(
+                        "select place, n from hindbrain_frequencies(?, ?::text[]::tsquery[])",
+                        (self.brain_id, [_quoted(word) for word in words]),
+                    )
                 )
-            weights = [_rarity(total, numbers[place]) for place in range(1, len(words) + 1)]
-            if queries and limit > 0:
+                frequencies = {word: numbers[place] for place, word in enumerate(words, start=1)}
+            chosen = affordable(frequencies, within)
+            if chosen and limit > 0:
+                queries = [_quoted(word) for word in chosen]
+                weights = [_rarity(total, frequencies[word]) for word in chosen]
                 found = session.rows(
                     "select slug from hindbrain_find(?, ?::tsquery, ?::text[]::tsquery[], ?::float8[], ?)",
                     (self.brain_id, " | ".join(queries), queries, weights, limit),
                 )
-        frequencies = {word: numbers[place] for place, word in enumerate(words, start=1)}
         return Found(slugs=tuple(row[0] for row in found), frequencies=frequencies, total=total)
 
     # --- copying and closing -----------------------------------------------------------------------------------------
@@ -279,6 +283,10 @@ class PostgresStore(SqlStore):
         if not self._closed:
             self._closed = True
             self._pool.leave()
+
+
+def _quoted(word: str) -> str:
+    return "'" + word.replace("\\", "\\\\").replace("'", "''") + "'"
 
 
 def _rarity(total: int, number: int) -> float:

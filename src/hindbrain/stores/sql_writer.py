@@ -1,7 +1,7 @@
 """SQL writing: one transaction, in statements that both databases understand. Knows no connection and no full text."""
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import Any, Protocol
@@ -21,6 +21,7 @@ __all__ = [
     "Session",
     "SqlWriter",
     "TextIndex",
+    "affordable",
     "insert",
     "joined",
     "label_digest",
@@ -86,6 +87,18 @@ def version_of(row: Row) -> Version:
         ended_at=row[8],
         ended_act=row[9],
     )
+
+
+def affordable(frequencies: Mapping[str, int], within: int | None) -> list[str]:
+    """The terms to look up: those that occur, rarest first, as long as they touch few enough claims; always one."""
+    chosen: list[str] = []
+    touched = 0
+    for word in sorted((w for w, n in frequencies.items() if n), key=lambda w: frequencies[w]):
+        touched += frequencies[word]
+        if chosen and within is not None and touched > within:
+            break
+        chosen.append(word)
+    return chosen
 
 
 def joined(terms: Sequence[str]) -> str:
@@ -253,6 +266,17 @@ class SqlWriter:
         for table in ("claim_version", "mark", "anchor"):
             self._session.rows(f"delete from {table} where brain_id = ? and slug = ?", (self._brain, slug))
         self.put_graph(f"claim:{slug}", (), ())
+        self._index.erasing(self._session)
+        self.erased = True
+
+    def erase_versions(self, slug: str, versions: Collection[int]) -> None:
+        if last := self._last_number(slug):
+            self._session.rows(_upsert("claim_number", "label_digest"), (self._brain, label_digest(self._brain, slug), last))
+        for number in versions:
+            self._session.rows(
+                "delete from claim_version where brain_id = ? and slug = ? and version = ? and ended_at is not null",
+                (self._brain, slug, number),
+            )
         self._index.erasing(self._session)
         self.erased = True
 

@@ -18,7 +18,7 @@ from hindbrain.domain.errors import StoreUnavailable
 from hindbrain.stores.migrations import MIGRATIONS, Migration, outstanding
 from hindbrain.stores.port import Found
 from hindbrain.stores.sql import SqlStore
-from hindbrain.stores.sql_writer import Head, Row, Session, joined
+from hindbrain.stores.sql_writer import Head, Row, Session, affordable, joined
 from hindbrain.stores.sqlite_files import (
     SqliteSession,
     Turns,
@@ -36,7 +36,7 @@ TURN_SECONDS = 10.0  # how long a writer queues before it asks SQLite's lock dir
 GLANCE_SECONDS = 0.05  # how long a reader waits to tell an index that is behind from a commit that is under way
 SCRUB_MS = 5_000  # how long a forget waits for readers to leave the log; after that the next opening does it
 LOG_BYTES = 4 * 1024 * 1024  # what a log may keep on disk after a checkpoint
-COUNTED = 1_000  # where counting how common a word is may stop
+COUNTED = 4_000  # where counting how common a word is stops
 INDEX_VERSION = 1
 SCRUB = "store.scrub"  # meta key: a claim was erased, and the log may still hold its text
 
@@ -59,12 +59,31 @@ _PRAGMAS = tuple(
 _BROKEN = (apsw.NotADBError, apsw.CorruptError)
 
 
+# Equal scores: the newer claim first, however the index was filled.
+_LIVE_TURN = (
+    "join claim_version v on v.brain_id = ? and v.turn = f.turn and v.ended_at is null and v.active = 1 "
+    "order by f.score, f.turn desc"
+)
+_BEST = (
+    "select v.slug from (select rowid as turn, bm25(words) as score from idx.words where words match ? "
+    f"order by score, turn desc limit ?) as f {_LIVE_TURN}"
+)
+_NEWEST = (
+    "select v.slug from (select rowid as turn, 0 as score from idx.words where words match ? order by rowid desc limit ?) as f "
+    f"{_LIVE_TURN}"
+)
+
+
 class _BrokenIndex(Exception):
     """index.db is missing, damaged or of another release."""
 
 
 class _OldSchema(Exception):
     """brain.db is empty, older than this release, or came out of a backup."""
+
+
+def _quoted(word: str) -> str:
+    return '"' + word.replace('"', '""') + '"'
 
 
 def _mark(session: Session) -> tuple[int, str]:
@@ -307,36 +326,31 @@ class SqliteStore(SqlStore):
         with self._turns.taken(GLANCE_SECONDS):
             return self._behind()
 
-    def find(self, terms: Sequence[str], *, limit: int) -> Found:
+    def find(self, terms: Sequence[str], *, limit: int, within: int | None = None) -> Found:
         if self._behind():
             self._heal(GLANCE_SECONDS)
         words = list(dict.fromkeys(joined(terms).split()))
         try:
-            return self._find(words, limit)
+            return self._find(words, limit, within)
         except StoreUnavailable as error:
             if not isinstance(error.__cause__, _BROKEN):
                 raise
         # Derived data may always be thrown away; if it was brain.db that is damaged, the second try says so.
         self._replace_index()
-        return self._find(words, limit)
+        return self._find(words, limit, within)
 
-    def _find(self, words: Sequence[str], limit: int) -> Found:
-        quoted = ['"' + word.replace('"', '""') + '"' for word in words]
+    def _find(self, words: Sequence[str], limit: int, within: int | None) -> Found:
         count = f"select count(*) from (select 1 from idx.words where words match ? limit {COUNTED})"
         found: list[Row] = []
         with self.reading() as session:
-            numbers = [int(session.rows(count, (one,))[0][0]) for one in quoted]
-            if quoted and limit > 0:
-                # Equal scores: the newer claim first, however the index was filled.
-                found = session.rows(
-                    "select v.slug from (select rowid as turn, bm25(words) as score from idx.words where words match ? "
-                    "order by score, turn desc limit ?) as f join claim_version v on v.brain_id = ? and v.turn = f.turn "
-                    "and v.ended_at is null and v.active = 1 order by f.score, f.turn desc",
-                    (" OR ".join(quoted), limit, self.brain_id),
-                )
+            frequencies = {word: int(session.rows(count, (_quoted(word),))[0][0]) for word in words}
+            chosen = affordable(frequencies, within)
+            if chosen and limit > 0:
+                # A word of thousands of claims ranks nothing: the newest of them are as good, and found at once.
+                plain = len(chosen) == 1 and frequencies[chosen[0]] >= COUNTED
+                found = session.rows(_NEWEST if plain else _BEST, (" OR ".join(map(_quoted, chosen)), limit, self.brain_id))
             total = self.read_head(session).active_claims
-        slugs = tuple(row[0] for row in found)
-        return Found(slugs=slugs, frequencies=dict(zip(words, numbers, strict=True)), total=total)
+        return Found(slugs=tuple(row[0] for row in found), frequencies=frequencies, total=total)
 
     def reindex(self) -> None:
         """Fill the index anew in place; only a file that cannot even be emptied is replaced."""
