@@ -51,7 +51,7 @@ def seek(
     recall_service = call.house.recall
     if asked is TierAsked.ALL_BRAINS and recall_service.may_go_wide() and _memory_scope(scope):
         wide = recall_service.wide(route, query, limit=top_k, min_score=min_score)
-        found = sum(len(group["rows"]) for group in wide["groups"])
+        found = wide["found"]
         answer = {"schema": "m1nd-seek-v0", "query": query, "results": [], **wide, **_sufficiency([], found)}
         answer["rendered"] = "\n".join(rendered_rows(group["rows"]) for group in wide["groups"]) or "nothing relevant"
         return Retrieved(answer=answer, candidates=found, scope=scope)

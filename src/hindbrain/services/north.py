@@ -60,7 +60,7 @@ class North:
             answer |= wide
         answer["next_move"] = self._next_move(route, beat, gaps)
         answer["rendered"] = self._rendered(route, beat, gaps)
-        return Retrieved(answer=answer, candidates=len(beat.rows) + (sum(len(g["rows"]) for g in wide["groups"]) if wide else 0))
+        return Retrieved(answer=answer, candidates=len(beat.rows) + (wide["found"] if wide else 0))
 
     def _gaps(self, route: Route, beat: Beat, asked: TierAsked) -> list[Gap]:
         found = []
