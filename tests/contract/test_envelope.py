@@ -1,0 +1,183 @@
+"""The envelope: on every retrieval answer, complete, and true about who answered."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import hindbrain
+from hindbrain.engines.contract import MODES as ENGINE_MODES
+from hindbrain.operations import REGISTRY
+from hindbrain.operations.registry import Effect
+from tests.contract.envelopes import MODES, RETRIEVAL, checked
+from tests.support.owner import Starter
+from tests.support.world import World
+
+# One call of each retrieval operation that finds something, one that finds nothing, and one that is refused for its arguments.
+CALLS: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any]]] = {
+    "seek": ({"query": "kettle"}, {"query": "harbour crane"}, {"query": " "}),
+    "north": ({"task": "kettle"}, {"task": "kettle", "tier": "medulla"}, {"task": 7}),
+    "recall": ({"query": "kettle"}, {"query": "harbour crane"}, {"query": "kettle", "as_of": "yesterday"}),
+    "boot_memory": ({"action": "list"}, {"action": "list", "tier": "medulla"}, {"action": "get"}),
+}
+
+
+@pytest.fixture
+def kettle(world: World) -> tuple[World, str]:
+    """A brain with one claim and one boot entry about a kettle, and no medulla."""
+    x = world.brain("x")
+    world.at(x).memorize("Kettle", "The kettle boils.")
+    world.at(x).call("boot_memory", action="set", key="kettle", value="boils")
+    return world, x
+
+
+@pytest.mark.req("RC-001", "RC-002")
+def test_rc_002_every_operation_marked_retrieval_is_tried_here() -> None:
+    assert set(CALLS) == set(RETRIEVAL), "a new retrieval operation needs its three calls in this table"
+
+
+@pytest.mark.req("RC-002")
+def test_rc_002_an_operation_that_answers_with_candidates_is_marked(kettle: tuple[World, str]) -> None:
+    world, x = kettle
+    for name, op in REGISTRY.items():
+        if not op.retrieval and not op.human and op.effect is not Effect.DESTRUCTIVE:
+            words = {"query": "kettle", "claim": "kettle", "path": x, "check": ["evidence_freshness"]}
+            answer = world.at(x).call(name, **{k: v for k, v in words.items() if k in op.arguments.__struct_fields__})
+            lists = {key for key, value in answer.items() if isinstance(value, list)}
+            assert not {"results", "memory", "groups", "candidates", "anchors"} & lists, name
+            assert "agent_runtime_contract" not in answer, name
+
+
+@pytest.mark.req("RC-001", "RC-002", "RC-003", "RC-004", "RC-005", "RC-006", "RC-013", "RC-016")
+@pytest.mark.parametrize("tool", sorted(CALLS))
+def test_rc_001_a_hit_is_full_trust(kettle: tuple[World, str], tool: str) -> None:
+    world, x = kettle
+
+    envelope = checked(world.at(x).call(tool, **CALLS[tool][0]), tool)
+
+    assert (envelope["trust_mode"], envelope["status"]) == ("full_trust", "ok")
+    assert envelope["observed"]["candidates"] > 0
+    assert envelope["observed"]["error_text"] is None
+
+
+@pytest.mark.req("RC-001", "RC-002", "RC-004", "RC-005", "RC-031")
+@pytest.mark.parametrize("tool", sorted(CALLS))
+def test_rc_001_an_empty_result_is_triaging(kettle: tuple[World, str], tool: str) -> None:
+    world, x = kettle
+
+    envelope = checked(world.at(x).call(tool, **CALLS[tool][1]), tool)
+
+    assert (envelope["trust_mode"], envelope["status"]) == ("retrieval_needs_recovery", "triaging")
+    assert envelope["observed"] == {"tool": tool, "candidates": 0, "error_text": None}
+
+
+@pytest.mark.req("RC-008", "RC-030", "RC-004")
+@pytest.mark.parametrize("tool", sorted(CALLS))
+def test_rc_030_a_refused_call_carries_the_envelope_too(kettle: tuple[World, str], tool: str) -> None:
+    world, x = kettle
+
+    answer = world.at(x).call(tool, **CALLS[tool][2])
+    envelope = checked(answer, tool)
+
+    assert answer["ok"] is False
+    assert envelope["proof_state"] == "blocked"
+    assert envelope["observed"]["candidates"] == 0
+    assert envelope["observed"]["error_text"] == answer["error"]["message"]
+
+
+@pytest.mark.req("RC-008", "RC-030")
+def test_rc_030_the_error_text_names_the_empty_query(kettle: tuple[World, str]) -> None:
+    world, x = kettle
+    assert "query is empty" in world.at(x).seek("")["agent_runtime_contract"]["observed"]["error_text"]
+
+
+@pytest.mark.req("RC-006")
+@pytest.mark.parametrize(("query", "state"), [("kettle boils", "proving"), ("harbour crane", "blocked")])
+def test_rc_006_proof_state_is_the_tools_own(kettle: tuple[World, str], query: str, state: str) -> None:
+    world, x = kettle
+
+    answer = world.at(x).seek(query)
+
+    assert answer["proof_state"] == answer["agent_runtime_contract"]["proof_state"] == state
+
+
+@pytest.mark.req("RC-007", "RC-005")
+def test_rc_007_there_are_four_modes_and_their_statuses() -> None:
+    assert {mode: status for mode, (status, _) in ENGINE_MODES.items()} == MODES
+
+
+@pytest.mark.req("RC-009")
+def test_rc_009_candidates_are_counted_before_the_cut(world: World) -> None:
+    x = world.brain("x")
+    for number in range(12):
+        world.at(x).memorize(f"Kettle {number}", "A kettle boils.")
+    world.at(x).memorize("Shared kettle", "A kettle boils.", tier="medulla")
+
+    found = world.at(x).seek("kettle", top_k=2)
+    wide = world.at(x).seek("kettle", top_k=2, tier="all-brains")
+    beat = world.at(x).north("kettle")
+
+    assert len(found["results"]) == 2
+    assert checked(found, "seek")["observed"]["candidates"] == 13
+    assert checked(wide, "seek")["observed"]["candidates"] == 13
+    assert checked(beat, "north")["observed"]["candidates"] == len(beat["memory"]) + len(beat["anchors"]) == 6
+
+
+@pytest.mark.req("RC-010")
+def test_rc_010_session_identity_tells_who_answered(kettle: tuple[World, str]) -> None:
+    world, x = kettle
+
+    who = world.at(x, "claude:reviewer").seek("kettle")["agent_runtime_contract"]["session_identity"]
+
+    assert (who["agent_id"], who["tool"], who["process_id"]) == ("claude:reviewer", "seek", os.getpid())
+    assert who["runtime_root"] == str(world.store(x).parent)
+    assert who["binary"] == {"name": "hindbrain", "version": hindbrain.__version__}
+
+
+@pytest.mark.req("RC-010")
+def test_rc_010_an_owner_says_its_own_pid(starter: Starter, tmp_path: Path) -> None:
+    root = tmp_path.resolve() / "repo"
+    root.mkdir()
+    (root / "a.py").write_text("a\n", encoding="utf-8")
+    running = starter(tmp_path / "home")
+    running.call("ingest", path=str(root), project_root=str(root), root=root)
+
+    who = running.call("north", task="x", root=root)["agent_runtime_contract"]["session_identity"]
+
+    assert who["process_id"] == running.facts["pid"]
+    assert who["binary"]["version"] == hindbrain.__version__
+
+
+@pytest.mark.req("RC-011", "RC-012")
+def test_rc_011_binding_and_graph_of_a_call_without_scope(kettle: tuple[World, str]) -> None:
+    world, x = kettle
+
+    envelope = world.at(x).seek("kettle")["agent_runtime_contract"]
+
+    assert envelope["workspace_binding"] == {
+        "requested_scope": None,
+        "active_workspace_root": x,
+        "active_workspace_root_source": "project_brain_manifest",
+        "active_ingest_roots": [x],
+        "workspace_match": True,
+        "mismatch": None,
+    }
+    graph, stats = envelope["graph_identity"], world.at(x).call("health")
+    assert (graph["node_count"], graph["edge_count"]) == (stats["node_count"], stats["edge_count"])
+    assert graph["graph_path_exists"] is True
+    assert Path(graph["graph_path"]).exists()
+
+
+@pytest.mark.req("RC-012")
+def test_rc_012_a_graph_that_was_never_written_does_not_exist_yet(world: World) -> None:
+    stranger = world.repository("stranger")
+
+    before = world.at(stranger).seek("kettle")["agent_runtime_contract"]["graph_identity"]
+    world.brain("stranger")
+    after = world.at(stranger).seek("kettle")["agent_runtime_contract"]["graph_identity"]
+
+    assert (before["graph_path_exists"], before["node_count"], before["graph_generation"]) == (False, 0, 0)
+    assert after["graph_path_exists"] is True
+    assert after["node_count"] > 0
+    assert after["graph_generation"] > 0
