@@ -30,7 +30,26 @@ from hindbrain.stores.port import Version
 from hindbrain.surfaces.client import remote_session
 
 LIMITS_MS = {10_000: {"memorize": 15.0, "north": 25.0, "seek": 25.0}, 100_000: {"memorize": 30.0, "north": 50.0, "seek": 50.0}}
-STEMS = "retry lock cache index token parser worker queue schema deploy socket timeout branch commit merge hook agent ledger".split()
+STEMS = [
+    "retry",
+    "lock",
+    "cache",
+    "index",
+    "token",
+    "parser",
+    "worker",
+    "queue",
+    "schema",
+    "deploy",
+    "socket",
+    "timeout",
+    "branch",
+    "commit",
+    "merge",
+    "hook",
+    "agent",
+    "ledger",
+]
 
 
 def words(rng: random.Random) -> list[str]:
