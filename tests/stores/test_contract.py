@@ -245,6 +245,25 @@ def test_store_erasing_what_is_not_there_changes_nothing(store: BrainStore) -> N
     assert put(store, "never").version == 1
 
 
+def test_store_erasing_some_versions_leaves_the_live_one_and_the_others(store: BrainStore) -> None:
+    first, second, third = (put(store, "mixed", f"text {number}", at=number) for number in (1, 2, 3))
+
+    with store.writing() as writer:
+        writer.append(act("claim.forget"))
+        writer.erase_versions("mixed", [second.version, third.version])
+
+    assert texts(store.versions("mixed")) == ["text 3", "text 1"]
+    assert store.find(["text"], limit=9).slugs == ("mixed",)
+    assert store.counts().active_claims == 1
+    with store.writing() as writer:
+        writer.end_claim("mixed", expected=third.version, at=4, ended_act="claim.forget")
+        writer.erase_versions("mixed", [first.version, third.version])
+    assert store.versions("mixed") == ()
+    assert (store.find(["text"], limit=9).slugs, store.counts().active_claims) == ((), 0)
+    assert put(store, "mixed", "back again").version > third.version
+    assert store.check() == ()
+
+
 def test_store_tombstones_are_known_until_they_are_lifted(store: BrainStore) -> None:
     with store.writing() as writer:
         writer.put_tombstone("f1", at=1, by="human", reason="rejected")

@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from hindbrain.domain.caller import Caller
@@ -14,9 +15,12 @@ from hindbrain.services.claims import medulla_size
 from hindbrain.services.gateway import Gateway
 from hindbrain.services.reconcile import Reconciler
 from hindbrain.services.rows import DEMOTION, WITNESS_SUPERSEDED
+from hindbrain.stores.atomic import write_text
 from hindbrain.stores.port import Mark, Version
 
-__all__ = ["Consolidation"]
+__all__ = ["Consolidation", "forget_slug"]
+
+_RECORD = "consolidation.jsonl"
 
 _RULES_FILES = ("CLAUDE.md", "AGENTS.md", "GEMINI.md")
 _RESTATES = 40  # folded characters from which a text found whole in a rules file is a restatement of it
@@ -161,6 +165,22 @@ class Consolidation:
             "before": before,
             "after": after,
         }
-        handle = os.open(medulla.directory / "consolidation.jsonl", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        handle = os.open(medulla.directory / _RECORD, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             file.write(json.dumps(line, ensure_ascii=False) + "\n")
+
+
+def forget_slug(directory: Path, slug: str) -> None:
+    """Take a forgotten label out of the record of passes; what was done, and how often, stays."""
+    path = directory / _RECORD
+    if not path.exists():
+        return
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    kept = [line | {"acts": [_without(act, slug) for act in line["acts"]]} for line in lines]
+    if kept != lines:
+        write_text(path, "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in kept))
+
+
+def _without(act: dict[str, Any], slug: str) -> dict[str, Any]:
+    names = {key: [None if one == slug else one for one in act[key]] for key in ("slugs",) if key in act}
+    return act | names | ({"slug": None} if act.get("slug") == slug else {})

@@ -1,19 +1,22 @@
 """Erasure: reject a value so that it stays away, forget a claim so that nothing of it is left. Human acts, both."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from hindbrain.domain.brain import MEDULLA, Brain
 from hindbrain.domain.caller import Caller
 from hindbrain.domain.claim import Block, Claim, parse, slug_of
-from hindbrain.domain.errors import UnknownClaim
+from hindbrain.domain.errors import HindbrainError, UnknownClaim
 from hindbrain.domain.ledger import Act
 from hindbrain.policy.limits import LOCK_WAIT_S
 from hindbrain.services.brains import Brains, OpenBrain
+from hindbrain.services.consolidation import forget_slug
 from hindbrain.services.events import Events
 from hindbrain.services.gateway import Gateway, fingerprints
 from hindbrain.services.reconcile import Reconciler
 from hindbrain.services.routing import Router
+from hindbrain.stores.port import Version
 
 __all__ = ["Erasure"]
 
@@ -130,69 +133,100 @@ class Erasure:
         }
 
     def forget(self, caller: Caller, *, claim: str, reason: str, tier: str | None) -> dict[str, Any]:
-        """Erase a claim for real: row, file, history, words, graph, shared copies. The ledger keeps the act, not the content."""
+        """Erase a claim for real: row, file, history, words, graph, copies. The ledger keeps the act, not the content."""
         brain = self._brain(caller, tier)
         slug = slug_of(claim)
-        reached = []
-        copies: list[tuple[Brain, str]] = [(brain, slug)]
+        self._gateway.check_text(reason)
         with self._brains.use(brain) as opened:
+            self._gateway.check_hygiene(opened, [reason], site="forget")
             self._reconciler.fresh(opened)
             versions = opened.store.versions(slug)
-            if not versions and not opened.place.file(slug).exists():
+            if not versions and not opened.holding(slug).file(slug).exists():
                 raise UnknownClaim(f"{brain.display_name} has no claim {slug!r}", fix="seek shows what there is")
-            parsed = [parse(version.text, fallback_label=slug) for version in versions]
-        copies += self._copies(brain, slug, parsed)
-        for place, name in copies:
-            with self._brains.use(place) as opened:
-                files = self._erase(caller, opened, name, parsed)
-                reached.append({"brain": place.name, "slug": name, "files": files})
+            values = [parse(version.text, fallback_label=slug) for version in versions]
+            erase = _Erase(caller=caller, slug=slug, values=values, reason=reason or "forgotten", meant=lambda _: True)
+            reached = [{"brain": brain.name, "slug": slug, "files": self._erase(opened, erase)}]
+        unreached = self._erase_copies(brain, replace(erase, meant=lambda one: _came_from(one, brain, slug)), reached)
+        left = f" {len(unreached)} brain(s) could not be looked at." if unreached else ""
         return {
             "ok": True,
             "schema": "hindbrain-forget-v0",
             "slug": slug,
             "reached": reached,
-            "rendered": f"Forgot {slug!r} in {len(reached)} place(s). What left this machine before cannot be called back.",
+            "unreached": unreached,
+            "rendered": f"Forgot {slug!r} in {len(reached)} place(s).{left} What left this machine before cannot be called back.",
         }
 
-    def _copies(self, brain: Brain, slug: str, parsed: list[Claim]) -> list[tuple[Brain, str]]:
-        """Where the content also lies: the shared copy of a witness; for a shared copy its own project keeps its original."""
-        if brain.root is None or not self._brains.has_medulla():
-            return []
-        with self._brains.use(self._brains.home.medulla()) as medulla:
-            return [
-                (medulla.brain, slug)
-                for version in medulla.store.versions(slug)[:1]
-                if any(parse(v.text).origin_claim == f"{brain.root}#{slug}" for v in medulla.store.versions(slug))
-            ]
+    def _erase_copies(self, home: Brain, erase: "_Erase", reached: list[dict[str, Any]]) -> list[dict[str, str]]:
+        """The same in every other brain that took a version from this one: shared copies, and what was carried over by import."""
+        unreached = []
+        others = [*self._brains.all(), *([self._brains.home.medulla()] if self._brains.has_medulla() else [])]
+        for brain in others:
+            if brain.name == home.name:
+                continue
+            try:
+                with self._brains.use(brain) as opened:
+                    self._reconciler.fresh(opened)
+                    if any(erase.meant(parse(one.text, fallback_label=erase.slug)) for one in opened.store.versions(erase.slug)):
+                        reached.append({"brain": brain.name, "slug": erase.slug, "files": self._erase(opened, erase)})
+            except (HindbrainError, OSError) as failure:
+                unreached.append({"brain": brain.name, "reason": str(failure)})
+        return unreached
 
-    def _erase(self, caller: Caller, opened: OpenBrain, slug: str, parsed: list[Claim]) -> int:
-        now = self._clock()
-        salt = self._gateway.salt(opened)
+    def _erase(self, opened: OpenBrain, erase: "_Erase") -> int:
+        slug, salt = erase.slug, self._gateway.salt(opened)
         with opened.place.lock(slug, wait_s=LOCK_WAIT_S):
             versions = opened.store.versions(slug)
-            prints = {
-                one
-                for claim in (*parsed, *(parse(v.text, fallback_label=slug) for v in versions))
-                for one in fingerprints(claim, salt, slug=slug)
-            }
-            with opened.store.writing() as writer:
-                subject = f"claim:{versions[0].claim_id}" if versions else "claim:unknown"
-                writer.append(
-                    Act(
-                        act="claim.forget",
-                        subject=subject,
-                        actor=caller.agent,
-                        channel=caller.channel,
-                        at=now,
-                        payload={"versions": len(versions)},
-                    )
-                )
-                for one in sorted(prints):
-                    writer.put_tombstone(one, at=now, by=caller.agent, reason="forgotten")
-                writer.erase_claim(slug)
-            files = 0
-            for place in opened.places:
-                files += place.erase(slug)
-                opened.state.drop(str(place.path), slug)
-        self._events.publish({"brain": opened.brain.name, "act": "claim.forget"}, session=caller.session)
+            meant = [one for one in versions if erase.meant(parse(one.text, fallback_label=slug))]
+            claims = [*erase.values, *(parse(one.text, fallback_label=slug) for one in meant)]
+            self._erase_rows(
+                opened, erase, versions, meant, {one for claim in claims for one in fingerprints(claim, salt, slug=slug)}
+            )
+            files = sum(place.erase(slug, lambda text: erase.meant(parse(text, fallback_label=slug))) for place in opened.places)
+            if len(meant) == len(versions):
+                opened.state.forget(slug)
+                forget_slug(opened.directory, slug)
+        self._events.publish({"brain": opened.brain.name, "act": "claim.forget"}, session=erase.caller.session)
         return files
+
+    def _erase_rows(
+        self, opened: OpenBrain, erase: "_Erase", versions: Sequence[Version], meant: Sequence[Version], prints: set[str]
+    ) -> None:
+        now, slug, caller = self._clock(), erase.slug, erase.caller
+        with opened.store.writing() as writer:
+            writer.append(
+                Act(
+                    act="claim.forget",
+                    subject=f"claim:{versions[0].claim_id}" if versions else "claim:unknown",
+                    actor=caller.agent,
+                    channel=caller.channel,
+                    at=now,
+                    payload={"versions": len(meant)},
+                )
+            )
+            for one in sorted(prints):
+                writer.put_tombstone(one, at=now, by=caller.agent, reason=erase.reason)
+            if len(meant) == len(versions):
+                writer.erase_claim(slug)
+                return
+            for live in (one for one in meant if one.ended_at is None):
+                writer.end_claim(slug, expected=live.version, at=now, ended_act="claim.forget")
+                writer.put_anchors(slug, {})
+                writer.put_graph(f"claim:{slug}", [], [])
+            writer.erase_versions(slug, [one.version for one in meant])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Erase:
+    """What is to be forgotten under a label: all of it where it was asked, elsewhere what came from there."""
+
+    caller: Caller
+    slug: str
+    values: Sequence[Claim]
+    reason: str
+    meant: Callable[[Claim], bool]
+
+
+def _came_from(claim: Claim, brain: Brain, slug: str) -> bool:
+    """A shared copy says which claim it is a copy of; one that was imported kept the brain it was born in."""
+    return claim.origin_claim == f"{brain.name}#{slug}" or claim.origin_brain == brain.name

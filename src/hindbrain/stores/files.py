@@ -5,7 +5,7 @@ import os
 import re
 import secrets
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -59,7 +59,7 @@ class ClaimDirectory:
         return os.path.exists(f"{self._prefix}{slug}.light.md")
 
     def lock(self, slug: Slug, *, wait_s: float) -> AbstractContextManager[None]:
-        """The one writer of a slug. The lock file stays: removing it would let two writers hold two of them."""
+        """The one writer of a slug. The lock file stays until its label is forgotten."""
         self.locks_path.mkdir(mode=0o700, parents=True, exist_ok=True)
         return locked(self.locks_path / f"{slug}.lock", wait_s=wait_s)
 
@@ -153,13 +153,18 @@ class ClaimDirectory:
         if self.path.is_dir():
             sync_directory(self.path)
 
-    def erase(self, slug: Slug) -> int:
-        """Remove a claim and its whole history; returns how many files went."""
+    def erase(self, slug: Slug, which: Callable[[str], bool]) -> int:
+        """Remove the versions of a label whose text is meant, live and archived; returns how many files went.
+
+        The lock of the label, which the caller holds, goes with the last of them: its name is the label."""
         gone = 0
-        for path in [self.file(slug), *(path for _, path in self.history(slug))]:
-            if path.exists():
+        paths = [path for path in (self.file(slug), *(path for _, path in self.history(slug))) if path.exists()]
+        for path in paths:
+            if which(path.read_bytes().decode("utf-8", "replace")):
                 path.unlink()
                 gone += 1
+        if gone == len(paths):
+            (self.locks_path / f"{slug}.lock").unlink(missing_ok=True)
         for directory in (self.history_path, self.path):
             if directory.is_dir():
                 sync_directory(directory)

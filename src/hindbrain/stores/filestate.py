@@ -50,6 +50,7 @@ class FileState:
         db.set_busy_timeout(10_000)
         db.execute("pragma journal_mode=wal")
         db.execute("pragma synchronous=normal")
+        db.execute("pragma secure_delete=on")  # a forgotten label leaves no bytes
         db.execute(_TABLES)
         if fresh:
             path.chmod(0o600)
@@ -88,6 +89,12 @@ class FileState:
     def drop(self, place: str, slug: str) -> None:
         with self._noting():
             self._db.execute("delete from seen where place=? and slug=?", (place, slug))
+
+    def forget(self, slug: str) -> None:
+        """Leave no trace of a label, in the log neither."""
+        with self._lock:
+            self._db.execute("delete from seen where slug=?", (slug,))
+            self._db.execute("pragma wal_checkpoint(truncate)").fetchall()
 
     def directory(self, place: str) -> int | None:
         with self._lock:

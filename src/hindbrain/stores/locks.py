@@ -15,15 +15,26 @@ __all__ = ["locked", "try_lock"]
 
 def try_lock(path: Path) -> int | None:
     """Take the lock and keep it until the returned handle is closed; None when somebody else has it."""
-    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as taken:
+    while True:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as taken:
+            os.close(handle)
+            if taken.errno in (errno.EAGAIN, errno.EACCES):
+                return None
+            raise
+        if _still_there(handle, path):
+            return handle
         os.close(handle)
-        if taken.errno in (errno.EAGAIN, errno.EACCES):
-            return None
-        raise
-    return handle
+
+
+def _still_there(handle: int, path: Path) -> bool:
+    """Whoever held the lock before may have taken the file away with it: a lock on what no name leads to guards nothing."""
+    try:
+        return os.path.samestat(os.fstat(handle), os.stat(path))
+    except FileNotFoundError:
+        return False
 
 
 @contextmanager
