@@ -114,7 +114,7 @@ class Boot:
             asked, warning = TierAsked.DEFAULT, WIDE_IS_OFF
         route = self._router.route(caller)
         brains: list[Brain] = []
-        if asked is not TierAsked.MEDULLA and route.brain is not None and route.root is not None:
+        if asked is not TierAsked.MEDULLA and route.brain is not None:
             brains.append(route.brain)
         if asked is not TierAsked.PROJECT and self._brains.has_medulla():
             brains.append(self._brains.home.medulla())

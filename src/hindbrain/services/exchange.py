@@ -119,6 +119,11 @@ class Exchange:
         path = Path(source).expanduser()
         if not path.is_absolute() or "\x00" in source:
             raise PathRefused(f"{source[:120]!r} is not an absolute path", fix="give the absolute file name of an export")
+        if tier == MEDULLA and caller.channel is not Channel.HUMAN:
+            raise HumanNeeded(
+                "only a person restores the medulla from an export; agents share by promoting",
+                fix="ask a person to run the import",
+            )
         brain = self._brain(caller, tier)
         report: dict[str, Any] = {"taken": [], "unchanged": [], "refused": []}
         try:

@@ -233,7 +233,7 @@ class Recall:
         feeds: dict[str, Feed] = {}
         options = {"limit": take, "min_score": min_score, "include_history": include_history}
         if asked is not TierAsked.MEDULLA:
-            if route.brain is not None and route.root is not None:
+            if route.brain is not None:
                 feeds["project"] = self._guarded(route.brain, query, gaps, options)
             elif route.root is not None:
                 gaps.append(_absent(route))
