@@ -36,7 +36,13 @@ class App:
     """The whole product in one process: the owner holds one, an embedded session holds one."""
 
     def __init__(
-        self, home: Home, settings: Settings, *, clock: Callable[[], int] = _now_ms, bound_root: str | None = None
+        self,
+        home: Home,
+        settings: Settings,
+        *,
+        clock: Callable[[], int] = _now_ms,
+        bound_root: str | None = None,
+        resident: bool = False,
     ) -> None:
         self.home = home
         self.settings = settings
@@ -46,6 +52,7 @@ class App:
             clock=clock,
             open_store=store_opener(settings.text("store_url")),
             bound_root=canonical_root(bound_root) if bound_root else None,
+            resident=resident,  # the owner stays and has time beside its calls
         )
         self.events = self.house.events
 

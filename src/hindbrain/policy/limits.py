@@ -10,6 +10,7 @@ __all__ = [
     "MEDULLA_SOFT_CAP",
     "MEDULLA_WARN_AT",
     "SCAN_INLINE_FILES",
+    "SWEEP_SHARE",
 ]
 
 HOUR_MS = 3_600_000
@@ -21,4 +22,5 @@ AGED_OUT_HOURS = 720  # the freshness check's own threshold, independent of the 
 MEDULLA_SOFT_CAP = 200  # the medulla is an index of what holds everywhere, not a warehouse
 MEDULLA_WARN_AT = 300  # from here on nobody reads it; doctor says so
 LOCK_WAIT_S = 30.0  # a writer of one slug waits this long for another before it is told busy
+SWEEP_SHARE = 100  # looking for files edited in place takes one part in a hundred of the owner's time at most
 SCAN_INLINE_FILES = 2_000  # up to this many files a changed directory is read within the call; above, beside it

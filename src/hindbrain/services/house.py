@@ -41,6 +41,7 @@ class House:
         clock: Callable[[], int],
         open_store: StoreOpener,
         bound_root: str | None,
+        resident: bool,
     ) -> None:
         self.home = home
         self.settings = settings
@@ -54,7 +55,7 @@ class House:
         self.gateway = Gateway(clock, self.events)
         self.reconciler = Reconciler(self.gateway, settings, clock)
         self.maker = RowMaker(home, settings.number("stale_after_days"))
-        self.recall = Recall(self.brains, self.reconciler, self.maker, settings, clock)
+        self.recall = Recall(self.brains, self.reconciler, self.maker, settings, clock, patient=not resident)
         self.north = North(self.router, self.recall, self.contract, self.counters)
         self.claims = Claims(self.brains, self.router, self.gateway, self.reconciler, clock)
         self.promotion = Promotion(self.brains, self.gateway, self.reconciler, self.maker, clock)
@@ -85,8 +86,7 @@ class House:
             self.counters.flush()
             for opened in self.brains.each_warm():
                 with self.brains.use(opened.brain) as held:
-                    for place in held.places:
-                        self.reconciler.scan(held, place)
+                    self.reconciler.sweep(held)
         finally:
             self._ticking.release()
 

@@ -70,7 +70,14 @@ class Recall:
     """Questions about claims."""
 
     def __init__(
-        self, brains: Brains, reconciler: Reconciler, maker: RowMaker, settings: Settings, clock: Callable[[], int]
+        self,
+        brains: Brains,
+        reconciler: Reconciler,
+        maker: RowMaker,
+        settings: Settings,
+        clock: Callable[[], int],
+        *,
+        patient: bool,
     ) -> None:
         self._brains = brains
         self._reconciler = reconciler
@@ -81,7 +88,7 @@ class Recall:
         self._medulla_wait_s = settings.number("medulla_timeout_ms") / 1000
         self._wide_allowed = settings.flag("all_brains")
         self._side = ThreadPoolExecutor(max_workers=4, thread_name_prefix="medulla")
-        self.patient = True  # an embedded process takes in changed files before it answers; the owner may do it beside
+        self._patient = patient  # a process of its own takes in changed files before it answers; the owner may do it beside
 
     # -- one store ---------------------------------------------------------------------------------------------------
 
@@ -114,7 +121,7 @@ class Recall:
 
     def _take_in(self, opened: OpenBrain) -> list[Gap]:
         gaps = []
-        if not self._reconciler.fresh(opened, wait=self.patient):
+        if not self._reconciler.fresh(opened, wait=self._patient):
             gaps.append(gap("warming", f"claim files of {opened.brain.display_name} changed on disk and are being taken in"))
         marked = [mark.slug for mark in opened.store.marks(kind=CONFLICT)]
         self._reconciler.stale_rows(opened, marked)  # a merge that was finished in place leaves the directory's time as it was

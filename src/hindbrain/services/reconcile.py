@@ -9,7 +9,7 @@ from hindbrain.domain.claim import parse
 from hindbrain.domain.errors import HindbrainError, Refusal
 from hindbrain.domain.ledger import Act
 from hindbrain.engines.hygiene import has_conflict_markers
-from hindbrain.policy.limits import CLAIM_MAX_BYTES, LOCK_WAIT_S, SCAN_INLINE_FILES
+from hindbrain.policy.limits import CLAIM_MAX_BYTES, LOCK_WAIT_S, SCAN_INLINE_FILES, SWEEP_SHARE
 from hindbrain.services.brains import OpenBrain
 from hindbrain.services.gateway import Draft, Gateway, claim_terms
 from hindbrain.settings import Settings
@@ -33,6 +33,7 @@ class Reconciler:
         self._cap = settings.number("memory_load_cap")
         # place -> when the next scan may run: scans of a large directory never take more than a tenth of the time
         self._rest: dict[str, float] = {}
+        self._swept: dict[str, float] = {}  # place -> when it is next looked through although nothing hints at a change
         gateway.settle = self.settle
 
     # -- whole directories -------------------------------------------------------------------------------------------
@@ -51,6 +52,16 @@ class Reconciler:
             self.scan(opened, place)
         return done
 
+    def sweep(self, opened: OpenBrain) -> None:
+        """Beside the calls: what changed in the directories, and now and then files that were edited in place."""
+        for place in opened.places:
+            key = str(place.path)
+            changed = opened.state.directory(key) != place.mtime_ns()
+            if changed or time.monotonic() >= self._swept.get(key, 0.0):
+                began = time.monotonic()
+                self.scan(opened, place)
+                self._swept[key] = time.monotonic() + SWEEP_SHARE * (time.monotonic() - began)
+
     def scan(self, opened: OpenBrain, place: ClaimDirectory) -> int:
         """Compare every file with what was seen last and with its row; returns how many needed a hand."""
         with opened.lock:
@@ -66,10 +77,10 @@ class Reconciler:
             elsewhere = {f.slug for other in opened.places if str(other.path) != key for f in other.scan()}
             gone = [slug for slug in {*seen, *rows} - set(found) - elsewhere if slug in rows or slug in seen]
             for slug in self._capped(opened, place, touched, found, rows):
-                with place.lock(slug, wait_s=LOCK_WAIT_S):
+                with opened.place.lock(slug, wait_s=LOCK_WAIT_S):
                     self.settle(opened, slug)
             for slug in gone:
-                with place.lock(slug, wait_s=LOCK_WAIT_S):
+                with opened.place.lock(slug, wait_s=LOCK_WAIT_S):
                     self.settle(opened, slug)
             # A change within the clock's grain after this look would leave the directory's time as it was: look again then.
             settled = place.mtime_ns()
@@ -111,7 +122,7 @@ class Reconciler:
             facts, seen = place.facts(slug), opened.state.get(str(place.path), slug)
             if facts is not None and seen is not None and seen.same(facts):
                 continue
-            with place.lock(slug, wait_s=LOCK_WAIT_S):
+            with opened.place.lock(slug, wait_s=LOCK_WAIT_S):
                 moved |= self.settle(opened, slug)
         return moved
 

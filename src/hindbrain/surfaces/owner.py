@@ -113,7 +113,7 @@ class Owner:
         wanted = settings.number("port") if port is None else port
         self._remote_socket = listen_remote(bind, wanted) if bind.remote else None
         self._socket = listen_loopback(0 if bind.remote else wanted)
-        self._app = App(home, settings, bound_root=self._bound_root)
+        self._app = App(home, settings, bound_root=self._bound_root, resident=True)
         self._activity = Activity()
         self.unfinished = 0
         self.failed = False
