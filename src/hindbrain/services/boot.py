@@ -6,7 +6,7 @@ from typing import Any
 
 from hindbrain.domain.brain import MEDULLA, Brain, TierAsked
 from hindbrain.domain.caller import Caller
-from hindbrain.domain.errors import ClaimTooLarge, InvalidParams, UnknownClaim
+from hindbrain.domain.errors import ClaimTooLarge, HindbrainError, InvalidParams, StoreUnavailable, UnknownClaim
 from hindbrain.domain.ledger import Act
 from hindbrain.engines.fence import fenced
 from hindbrain.policy.etiquette import BIRTH_WARNING, may_share
@@ -120,12 +120,22 @@ class Boot:
             brains.append(self._brains.home.medulla())
         if asked is TierAsked.ALL_BRAINS:
             brains += [brain for brain in self._brains.all() if brain not in brains]
-        entries = [entry for brain in brains for entry in self._entries(brain) if key is None or entry["key"] == key]
+        entries: list[dict[str, Any]] = []
+        unreachable: list[dict[str, str]] = []
+        for brain in brains:
+            try:
+                entries += [entry for entry in self._entries(brain) if key is None or entry["key"] == key]
+            except (HindbrainError, OSError) as failure:
+                unreachable.append({"store_brain": brain.name, "reason": str(failure)})
         answer: dict[str, Any] = {"ok": True, "schema": SCHEMA, "tier": asked.value}
+        if unreachable:
+            answer["unreachable"] = unreachable
         if warning:
             answer["tier_warning"] = warning
         if key is None:
             return answer | {"action": "list", "entries": entries, "rendered": _rendered(entries) or "no boot memory yet"}
+        if not entries and unreachable:
+            raise StoreUnavailable(f"{unreachable[0]['store_brain']}: {unreachable[0]['reason']}", fix="hindbrain doctor")
         if not entries:
             raise UnknownClaim(f"no boot key {key!r} here", fix="boot_memory list shows the keys")
         return answer | {"action": "get", "entry": entries[0], "also": entries[1:], "rendered": _rendered(entries)}

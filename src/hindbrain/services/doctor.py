@@ -219,14 +219,19 @@ class Doctor:
         }
 
     def _conflict_count(self) -> int:
+        """Pairs that disagree, over all brains that can be read; one that cannot is in the warnings already."""
         if not self._brains.has_medulla():
             return 0
-        with self._brains.use(self._home.medulla()) as medulla:
-            shared = {v.slug: parse(v.text, fallback_label=v.slug) for v in medulla.store.each_live() if v.active}
-        count = 0
-        for brain in self._brains.all():
-            with self._brains.use(brain) as opened:
-                live = opened.store.live(list(shared))
+        count, shared = 0, {}
+        for brain in (self._home.medulla(), *self._brains.all()):
+            try:
+                with self._brains.use(brain) as opened:
+                    if brain.root is None:
+                        shared = {v.slug: parse(v.text, fallback_label=v.slug) for v in opened.store.each_live() if v.active}
+                        continue
+                    live = opened.store.live(list(shared))
+            except (HindbrainError, OSError):
+                continue
             count += sum(v.active and differ(parse(v.text, fallback_label=slug), shared[slug]) for slug, v in live.items())
         return count
 
@@ -234,14 +239,13 @@ class Doctor:
         """Every claim file and archive against the hygiene floor; names places and classes, never the secret."""
         found = []
         for brain in self._all():
-            with self._brains.use(brain) as opened:
-                paths = [place.file(facts.slug) for place in opened.places for facts in place.scan()]
-                paths += [
-                    path
-                    for place in opened.places
-                    if place.history_path.is_dir()
-                    for path in place.history_path.glob("*.light.md")
-                ]
+            try:
+                with self._brains.use(brain) as opened:
+                    places = opened.places
+            except (HindbrainError, OSError):
+                continue  # named as unreachable in the table of brains
+            paths = [place.file(facts.slug) for place in places for facts in place.scan()]
+            paths += [path for place in places if place.history_path.is_dir() for path in place.history_path.glob("*.light.md")]
             for path in paths:
                 text = path.read_bytes().decode("utf-8", "replace")
                 for hit in scan(text):
@@ -313,8 +317,12 @@ class Doctor:
             if brain is None:
                 found.append((value, "unverifiable"))
                 continue
-            with self._brains.use(brain) as opened:
-                cited = opened.store.anchors([slug]).get(slug, {})
+            try:
+                with self._brains.use(brain) as opened:
+                    cited = opened.store.anchors([slug]).get(slug, {})
+            except (HindbrainError, OSError):
+                found.append((value, "unverifiable"))
+                continue
             changed = anchors.changed(cited, root)
             found += [(value, why) for one, why in changed.items() if one == path.split(":", 1)[0]]
         return found

@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from hindbrain import __version__
@@ -168,7 +169,8 @@ class Standing:
         finger = self._contract.fingerprint(route)
         path = None
         if route.brain is not None:
-            with self._brains.use(route.brain) as opened:
+            # A store that cannot be opened has no place to write to; the fingerprint says that nothing is known of it.
+            with suppress(HindbrainError, OSError), self._brains.use(route.brain) as opened:
                 path = str(opened.place.path)
         reception = self._router.reception(caller, route)
         return {
