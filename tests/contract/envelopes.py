@@ -4,7 +4,6 @@ from typing import Any
 
 from hindbrain.operations import REGISTRY
 
-
 __all__ = ["KEYS", "MODES", "RETRIEVAL", "SCHEMA", "checked"]
 
 SCHEMA = "m1nd-agent-runtime-contract-v0"

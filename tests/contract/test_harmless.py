@@ -107,7 +107,7 @@ def test_rc_028_it_runs_no_retrieval_of_its_own(world: World) -> None:
         store.find = find  # type: ignore[method-assign]
         return store
 
-    house = House(world.home, Settings({}), clock=world.clock, open_store=opener, bound_root=None)
+    house = House(world.home, Settings({}), clock=world.clock, open_store=opener, bound_root=None, resident=False)
     try:
         house.contract.envelope(caller, tool="seek", candidates=0, scope=None, error=None, proof_state=None)
         assert asked == []

@@ -193,21 +193,6 @@ def test_med_124_the_wide_tier_has_one_alias(world: World) -> None:
     assert {group["origin_brain"] for group in answer["groups"]} == {x, y, "medulla"}
 
 
-@pytest.mark.req("MED-136")
-def test_med_136_code_never_competes_with_claims(world: World) -> None:
-    files = {f"src__kettle{number}_py": "kettle = 1\n" for number in range(500)}
-    x = world.brain("x", **files)
-    world.at(x).memorize("Descale", "The kettle needs descaling in spring.")
-
-    found = world.at(x).seek("kettle", scope="light::")
-    beat = world.at(x).north("kettle")
-
-    assert beat["binding"]["node_count"] > 500
-    assert [row["claim"] for row in found["results"]] == ["Descale"]
-    assert [row["claim"] for row in beat["memory"]] == ["Descale"]
-    assert beat["memory_exists"] == 1
-
-
 @pytest.mark.req("MED-137")
 def test_med_137_a_claim_is_one_row_however_many_markers_it_has(world: World) -> None:
     x = world.brain("x", src__a_py="a\n")

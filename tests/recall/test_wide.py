@@ -98,6 +98,29 @@ def test_med_128_a_store_that_cannot_be_read_is_named_and_the_others_answer(worl
     assert answer["unreachable"][0]["reason"]
 
 
+@pytest.mark.req("MED-128", "MED-140")
+def test_med_128_a_damaged_brain_does_not_silence_what_looks_at_all_of_them(world: World) -> None:
+    x, y = kettles(world, "x", "y")
+    world.at(y).call("promote", brain=y, claim="kettle-of-y", reason="holds everywhere")
+    for root in (x, y):
+        world.at(root).call("boot_memory", action="set", key="kettle", value=root)
+    world.close()
+    spoil(world.store(y).parent, "garbage")
+
+    doctor = world.at(x).call("doctor", scan=True)
+    boot = world.at(x).call("boot_memory", action="list", tier="all-brains")
+    there = world.at(y).call("session_handshake")
+
+    assert (doctor["schema"], doctor["status"]) == ("m1nd-doctor-v0", "blocked")
+    assert y in next(warning["text"] for warning in doctor["warnings"] if warning["kind"] == "brain_unreachable")
+    assert [entry["value"] for entry in boot["entries"]] == [x]
+    assert [one["store_brain"] for one in boot["unreachable"]] == [y]
+    assert there["ok"] is True
+    assert there["can_retrieve"] is False
+    assert world.at(y).call("boot_memory", action="get", key="kettle")["error"]["code"] == "store_unavailable"
+    assert world.at(x).call("consolidate")["ok"] is True
+
+
 def spoil(directory: Path, damage: str) -> None:
     """A brain's database as nobody can read it (permissions do not stop a superuser)."""
     for path in directory.glob("brain.db*"):
@@ -118,7 +141,12 @@ class Watched:
         self.together: list[set[str]] = []
         world.close()
         self.house = House(
-            world.home, Settings(settings), clock=world.clock, open_store=self._opener(store_opener("")), bound_root=None
+            world.home,
+            Settings(settings),
+            clock=world.clock,
+            open_store=self._opener(store_opener("")),
+            bound_root=None,
+            resident=False,
         )
 
     def _opener(self, real: Callable[[Brain, Path], BrainStore]) -> Callable[[Brain, Path], BrainStore]:
