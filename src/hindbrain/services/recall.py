@@ -107,7 +107,7 @@ class Recall:
         feed = Feed(gaps=self._take_in(opened))
         for _ in range(2):
             chosen = self._ranked(opened, query, min_score=min_score, marked=marked, candidates=max(candidates, limit))
-            shown = [version.slug for version, _, _ in chosen[:limit]]
+            shown = {version.slug: version.digest for version, _, _ in chosen[:limit]}
             if not self._reconciler.stale_rows(opened, shown):
                 break
         feed.exists = opened.store.counts().active_claims
@@ -123,7 +123,7 @@ class Recall:
         gaps = []
         if not self._reconciler.fresh(opened, wait=self._patient):
             gaps.append(gap("warming", f"claim files of {opened.brain.display_name} changed on disk and are being taken in"))
-        marked = [mark.slug for mark in opened.store.marks(kind=CONFLICT)]
+        marked = {mark.slug: None for mark in opened.store.marks(kind=CONFLICT)}
         self._reconciler.stale_rows(opened, marked)  # a merge that was finished in place leaves the directory's time as it was
         for mark in opened.store.marks(kind=CONFLICT) if marked else ():
             path = opened.holding(mark.slug).file(mark.slug)

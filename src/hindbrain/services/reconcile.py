@@ -2,7 +2,7 @@
 what a crash or another machine left undone is rolled forward."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from hindbrain.domain.caller import Channel
 from hindbrain.domain.claim import parse
@@ -114,13 +114,14 @@ class Reconciler:
             for mark in waiting:
                 writer.drop_mark(mark.slug, WAITING)
 
-    def stale_rows(self, opened: OpenBrain, slugs: list[str]) -> bool:
-        """Look at the files behind rows that are about to be shown; True when one of them was not what the row says."""
+    def stale_rows(self, opened: OpenBrain, rows: Mapping[str, str | None]) -> bool:
+        """Look at the files behind rows (slug -> digest) that are about to be shown; True when one of them was not what the
+        row says: edited in place, removed, or written by another machine that shares this brain."""
         moved = False
-        for slug in slugs:
+        for slug, digest in rows.items():
             place = opened.holding(slug)
             facts, seen = place.facts(slug), opened.state.get(str(place.path), slug)
-            if facts is not None and seen is not None and seen.same(facts):
+            if facts is not None and seen is not None and seen.same(facts) and digest in (None, seen.digest):
                 continue
             with opened.place.lock(slug, wait_s=LOCK_WAIT_S):
                 moved |= self.settle(opened, slug)

@@ -1,0 +1,80 @@
+"""A team: clones of one repository on two machines meet in one brain on PostgreSQL; each has the claim files beside it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.world import World, git
+
+
+@pytest.fixture
+def team(tmp_path: Path, postgres_schema_url: str) -> Iterator[tuple[World, World, str, str]]:
+    """Two homes on one database, and a repository with its clone, both initialised."""
+    here, there = World(tmp_path / "a", store_url=postgres_schema_url), World(tmp_path / "b", store_url=postgres_schema_url)
+    original = here.repository("app", src__a_py="print(1)\n")
+    assert here.at(original).call("init", path=original)["ok"]
+    git(original, "add", "-A")
+    git(original, "commit", "-qm", "first")
+    there.place.mkdir(parents=True, exist_ok=True)
+    clone = there.directory("clone")
+    git(str(there.place), "clone", "-q", original, clone)
+    assert there.at(clone).call("init", path=clone)["ok"]
+    yield here, there, original, clone
+    here.close()
+    there.close()
+
+
+def test_a_claim_of_one_machine_is_known_on_the_other_and_lies_there_as_a_file(team: tuple[World, World, str, str]) -> None:
+    here, there, original, clone = team
+
+    here.at(original, "alice:maker").memorize("Retry with jitter", "Retries without jitter collide.", evidence=["src/a.py"])
+
+    rows = there.at(clone, "bob:maker").north("why do retries collide")["memory"]
+    assert [(row["claim"], row["source_agent"]) for row in rows] == [("Retry with jitter", "alice:maker")]
+    name = Path(".hindbrain", "agent-memory", "retry-with-jitter.light.md")
+    assert Path(clone, name).read_bytes() == Path(original, name).read_bytes()
+
+
+def test_versions_of_two_machines_are_one_history(team: tuple[World, World, str, str]) -> None:
+    here, there, original, clone = team
+    here.at(original).memorize("Retry with jitter", "Retries collide, says A.")
+    there.at(clone).north("retries collide")
+
+    there.at(clone).memorize("Retry with jitter", "Retries collide, says B.")
+    here.at(original).memorize("Retry with jitter", "Retries collide, says A again.")
+
+    for world, root in ((here, original), (there, clone)):
+        (row,) = world.at(root).north("retries collide")["memory"]
+        assert row["text"] == "Retries collide, says A again."
+        live = Path(root, ".hindbrain", "agent-memory", "retry-with-jitter.light.md").read_text(encoding="utf-8")
+        assert "says A again" in live
+        told = [one["text"] for one in world.at(root).call("history", claim="retry-with-jitter")["versions"]]
+        assert ["A again" in told[0], "says B" in told[1], "says A." in told[2]] == [True, True, True]
+        assert world.at(root).call("ledger.verify")["intact"]
+
+
+def test_an_edit_by_hand_on_one_machine_reaches_the_other(team: tuple[World, World, str, str]) -> None:
+    here, there, original, clone = team
+    here.at(original).memorize("Default port", "The port is 1338.")
+    there.at(clone).north("default port")
+    file = Path(clone, ".hindbrain", "agent-memory", "default-port.light.md")
+    file.write_text(file.read_text(encoding="utf-8").replace("1338", "1339"), encoding="utf-8")
+
+    there.at(clone).north("default port")
+
+    (row,) = here.at(original).north("default port")["memory"]
+    assert row["text"] == "The port is 1339."
+    assert there.at(clone).call("doctor")["status"] == "ok"
+
+
+def test_the_medulla_is_the_teams(team: tuple[World, World, str, str]) -> None:
+    here, there, original, _clone = team
+    here.at(original).memorize("Sign every tag", "Release tags are signed.")
+
+    here.at(original, "alice:orchestrator").call("promote", brain=original, claim="sign-every-tag", reason="holds everywhere")
+
+    other = there.brain("unrelated")
+    (row,) = there.at(other).north("sign the release tag")["memory"]
+    assert (row["tier"], row["chain"]["promoted_by"]) == ("medulla", "alice:orchestrator")
+    assert there.file(None, "sign-every-tag").exists()
