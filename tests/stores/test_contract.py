@@ -8,6 +8,7 @@ import pytest
 from hindbrain.domain.errors import StaleWrite
 from hindbrain.domain.ledger import GENESIS, breaks
 from hindbrain.stores.port import BootEntry, BrainStore, Counts, Edge, Intent, Mark, Node, Version
+from hindbrain.stores.sql_writer import COUNTED
 from hindbrain.stores.sqlite import SqliteStore
 from tests.stores.values import act, all_entries, erase, put, texts, version
 
@@ -474,6 +475,17 @@ def test_store_a_question_of_many_words_is_answered(store: BrainStore) -> None:
     put(store, "it", "word777")
 
     assert store.find([f"word{number}" for number in range(1_000)], limit=9).slugs == ("it",)
+
+
+def test_store_a_word_of_very_many_claims_gives_the_newest(store: BrainStore) -> None:
+    with store.writing() as writer:
+        for number in range(COUNTED + 10):
+            writer.put_claim(version(f"c{number}", 1), expected=None, ended_act="x", terms=["everywhere"])
+
+    found = store.find(["everywhere", "nowhere"], limit=3)
+
+    assert found.slugs == tuple(f"c{COUNTED + 9 - place}" for place in range(3))
+    assert found.frequencies["everywhere"] >= COUNTED
 
 
 def test_store_a_rebuilt_index_answers_the_same(store: BrainStore) -> None:

@@ -122,8 +122,8 @@ def test_conf_01_a_transaction_of_one_brain_sees_no_row_of_another(brain: Postgr
 def test_conf_01_the_search_functions_refuse_another_brain(brain: PostgresStore, url: str) -> None:
     other = PostgresStore(url, OTHER)
     put(other, "theirs", "secret words")
-    ask = "select * from hindbrain_find(?, 'secret'::tsquery, array['secret']::tsquery[], array[1.0]::float8[], 9)"
-    count = "select * from hindbrain_frequencies(?, array['secret']::tsquery[])"
+    ask = "select * from hindbrain_find(?, array['secret']::tsquery[], array[1.0]::float8[], 9)"
+    count = "select * from hindbrain_frequencies(?, array['secret']::tsquery[], 9)"
 
     with brain.reading() as session:
         assert (session.rows(ask, (OTHER,)), session.rows(count, (OTHER,))) == ([], [])
@@ -191,7 +191,7 @@ def test_store_a_search_uses_its_index_under_row_security(brain: PostgresStore, 
         admin.execute(f"set local role {ROLE}")  # type: ignore[arg-type]  # a name of our own
         plans: list[str] = []
         admin.add_notice_handler(lambda notice: plans.append(notice.message_primary or ""))
-        rows = admin.execute("select n from hindbrain_frequencies(%s, array['w7']::tsquery[])", (BRAIN,)).fetchall()
+        rows = admin.execute("select n from hindbrain_frequencies(%s, array['w7']::tsquery[], 9)", (BRAIN,)).fetchall()
 
     assert rows == [(1,)]
     assert any("claim_words" in plan for plan in plans), plans

@@ -15,10 +15,10 @@ from psycopg import errors, sql
 from hindbrain.domain.brain import BrainId
 from hindbrain.domain.errors import Busy, InvalidParams, StoreUnavailable
 from hindbrain.stores.migrations import MIGRATIONS, Migration
-from hindbrain.stores.port import Found
+from hindbrain.stores.port import Found, Version
 from hindbrain.stores.postgres_schema import ROLE, migrate
 from hindbrain.stores.sql import SqlStore
-from hindbrain.stores.sql_writer import COLUMNS, Row, Session, affordable, joined
+from hindbrain.stores.sql_writer import COLUMNS, COUNTED, Row, Session, affordable, joined
 
 __all__ = ["PostgresStore"]
 
@@ -29,6 +29,10 @@ CONNECT_SECONDS = 10
 IDLE_CONNECTIONS = 4  # kept per server, for all brains of this process together
 BULK = 20_000  # rows of one statement
 
+_NEWEST = (
+    "select slug from claim_version where brain_id = ? and ended_at is null and active = 1 and words @@ ?::tsquery "
+    "order by turn desc limit ?"
+)
 _READING = "begin isolation level repeatable read read only"
 _WRITING = "begin isolation level read committed read write"
 
@@ -239,6 +243,21 @@ class PostgresStore(SqlStore):
     def lag(self) -> int:
         return 0
 
+    def put_terms(self, session: Session, chunk: Sequence[tuple[Version, str]]) -> None:
+        session.rows(
+            "update claim_version set terms = fresh.terms from unnest(?::text[], ?::bigint[], ?::text[], ?::text[]) "
+            "as fresh(slug, version, digest, terms) where brain_id = ? and claim_version.slug = fresh.slug "
+            "and claim_version.version = fresh.version and claim_version.digest = fresh.digest and ended_at is null "
+            "and claim_version.terms <> fresh.terms",
+            (
+                [version.slug for version, _ in chunk],
+                [version.version for version, _ in chunk],
+                [version.digest for version, _ in chunk],
+                [words for _, words in chunk],
+                self.brain_id,
+            ),
+        )
+
     def reindex(self) -> None:
         """Nothing to fill: the words followed the terms."""
 
@@ -251,18 +270,21 @@ class PostgresStore(SqlStore):
             if words:
                 numbers: dict[int, int] = dict(
                     session.rows(
-                        "select place, n from hindbrain_frequencies(?, ?::text[]::tsquery[])",
-                        (self.brain_id, [_quoted(word) for word in words]),
+                        "select place, n from hindbrain_frequencies(?, ?::text[]::tsquery[], ?)",
+                        (self.brain_id, [_quoted(word) for word in words], COUNTED),
                     )
                 )
                 frequencies = {word: numbers[place] for place, word in enumerate(words, start=1)}
             chosen = affordable(frequencies, within)
-            if chosen and limit > 0:
+            if len(chosen) == 1 and limit > 0 and frequencies[chosen[0]] >= COUNTED:
+                # A word of thousands of claims ranks nothing: the newest of them are as good, and found at once.
+                found = session.rows(_NEWEST, (self.brain_id, _quoted(chosen[0]), limit))
+            elif chosen and limit > 0:
                 queries = [_quoted(word) for word in chosen]
                 weights = [_rarity(total, frequencies[word]) for word in chosen]
                 found = session.rows(
-                    "select slug from hindbrain_find(?, ?::tsquery, ?::text[]::tsquery[], ?::float8[], ?)",
-                    (self.brain_id, " | ".join(queries), queries, weights, limit),
+                    "select slug from hindbrain_find(?, ?::text[]::tsquery[], ?::float8[], ?)",
+                    (self.brain_id, queries, weights, limit),
                 )
         return Found(slugs=tuple(row[0] for row in found), frequencies=frequencies, total=total)
 
@@ -290,5 +312,5 @@ def _quoted(word: str) -> str:
 
 
 def _rarity(total: int, number: int) -> float:
-    """How much a word says: rare ones much, words of every claim nearly nothing. Counts stop at 1,000, hence the max."""
+    """How much a word says: rare ones much, words of every claim nearly nothing. Counts stop, hence the max."""
     return math.log(1 + (max(total, number) - number + 0.5) / (number + 0.5))

@@ -17,7 +17,7 @@ ROLE = "hindbrain_brain"
 
 _LOCK = 0x68696E64  # "hind": one migration at a time per database
 
-_FUNCTIONS = ("hindbrain_frequencies(text, tsquery[])", "hindbrain_find(text, tsquery, tsquery[], float8[], bigint)")
+_FUNCTIONS = ("hindbrain_frequencies(text, tsquery[], bigint)", "hindbrain_find(text, tsquery[], float8[], bigint)")
 
 _MAKE_ROLE = f"""do $$ begin
     if not exists (select from pg_roles where rolname = '{ROLE}') then

@@ -66,6 +66,10 @@ class SqlStore(ABC):
     def lag(self) -> int: ...
 
     @abstractmethod
+    def put_terms(self, session: Session, chunk: Sequence[tuple[Version, str]]) -> None:
+        """Give versions their new terms, as far as they still are live with the same text."""
+
+    @abstractmethod
     def reindex(self) -> None:
         """Drop the text index and fill it from the stored terms."""
 
@@ -105,12 +109,7 @@ class SqlStore(ABC):
         def keep() -> None:
             # Words are computed before the lock is taken; a claim that changed meanwhile already has its new ones.
             with self.transaction() as session:
-                for version, words in chunk:
-                    session.rows(
-                        "update claim_version set terms = ? where brain_id = ? and slug = ? and version = ? "
-                        "and digest = ? and ended_at is null",
-                        (words, self.brain_id, version.slug, version.version, version.digest),
-                    )
+                self.put_terms(session, chunk)
             chunk.clear()
             if progress is not None:
                 progress(done, max(total, done), "words")

@@ -13,6 +13,7 @@ from hindbrain.stores.port import BootEntry, Edge, Intent, Mark, Node, Version
 
 __all__ = [
     "COLUMNS",
+    "COUNTED",
     "ENTRY",
     "LIVE",
     "VERSION",
@@ -89,6 +90,9 @@ def version_of(row: Row) -> Version:
     )
 
 
+COUNTED = 4_000  # where counting how common a word is stops
+
+
 def affordable(frequencies: Mapping[str, int], within: int | None) -> list[str]:
     """The terms to look up: those that occur, rarest first, as long as they touch few enough claims; always one."""
     chosen: list[str] = []
@@ -159,6 +163,15 @@ class Head:
         return (self.seq, self.hash, self.turn, self.active_claims, self.nodes, self.edges, self.generation)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Standing:
+    """Where a label stands: its live version, the turn by which the index knows it, and its last number ever."""
+
+    live: int | None
+    turn: int | None  # None when nothing of it can be found
+    last: int
+
+
 class TextIndex(Protocol):
     """What follows a claim when it changes; each database keeps its own."""
 
@@ -204,9 +217,7 @@ class SqlWriter:
 
     def put_claim(self, version: Version, *, expected: int | None, ended_act: str, terms: Sequence[str]) -> None:
         slug = version.slug
-        last = self._last_number(slug)
-        if (live := self._close(slug, expected, at=version.born_at, ended_act=ended_act)) != expected:
-            raise stale(slug, expected, live)
+        last = self._close(slug, expected, at=version.born_at, ended_act=ended_act)
         if version.version <= last:
             raise reused(slug, version.version, last)
         self.head.turn += 1
@@ -223,46 +234,43 @@ class SqlWriter:
             self._index.index_claim(self._session, self.head.turn, words)
 
     def end_claim(self, slug: str, *, expected: int, at: int, ended_act: str) -> None:
-        if (live := self._close(slug, expected, at=at, ended_act=ended_act)) != expected:
-            raise stale(slug, expected, live)
+        self._close(slug, expected, at=at, ended_act=ended_act)
 
-    def _close(self, slug: str, expected: int | None, *, at: int, ended_act: str) -> int | None:
-        """End the live version if it is the expected one; answers which one was live."""
-        found = self._session.rows(
-            "select version, active, turn from claim_version where brain_id = ? and slug = ? and ended_at is null",
-            (self._brain, slug),
-        )
-        if not found:
-            return None
-        live, active, turn = found[0]
-        if live == expected:
-            if active:
-                self.head.active_claims -= 1
-                self._index.unindex_claim(self._session, turn)
+    def _close(self, slug: str, expected: int | None, *, at: int, ended_act: str) -> int:
+        """End the live version, which must be the expected one; answers the last number of this label."""
+        standing = self._standing(slug)
+        if standing.live != expected:
+            raise stale(slug, expected, standing.live)
+        if standing.live is not None:
+            self._unindex(standing)
             self._session.rows(
                 "update claim_version set ended_at = ?, ended_act = ?, terms = '' "
                 "where brain_id = ? and slug = ? and version = ?",
-                (at, ended_act, self._brain, slug, live),
+                (at, ended_act, self._brain, slug, standing.live),
             )
-        return int(live)
+        return standing.last
 
-    def _last_number(self, slug: str) -> int:
-        found = self._session.rows(
-            "select max(version) from claim_version where brain_id = ? and slug = ? union all "
-            "select max(last) from claim_number where brain_id = ? and label_digest = ?",
-            (self._brain, slug, self._brain, label_digest(self._brain, slug)),
+    def _standing(self, slug: str) -> "_Standing":
+        """One statement, because on a server each costs a round trip."""
+        ((live, active, turn, highest, forgotten),) = self._session.rows(
+            "select v.version, v.active, v.turn, "
+            "(select max(version) from claim_version where brain_id = ? and slug = ?), "
+            "(select last from claim_number where brain_id = ? and label_digest = ?) "
+            "from (select 1 as one) as here "
+            "left join claim_version v on v.brain_id = ? and v.slug = ? and v.ended_at is null",
+            (self._brain, slug, self._brain, label_digest(self._brain, slug), self._brain, slug),
         )
-        return max((int(row[0]) for row in found if row[0] is not None), default=0)
+        return _Standing(live=live, turn=turn if active else None, last=max(highest or 0, forgotten or 0))
+
+    def _unindex(self, standing: "_Standing") -> None:
+        if standing.turn is not None:
+            self.head.active_claims -= 1
+            self._index.unindex_claim(self._session, standing.turn)
 
     def erase_claim(self, slug: str) -> None:
-        if last := self._last_number(slug):
-            self._session.rows(_upsert("claim_number", "label_digest"), (self._brain, label_digest(self._brain, slug), last))
-        for active, turn in self._session.rows(
-            "select active, turn from claim_version where brain_id = ? and slug = ? and ended_at is null", (self._brain, slug)
-        ):
-            if active:
-                self.head.active_claims -= 1
-                self._index.unindex_claim(self._session, turn)
+        standing = self._standing(slug)
+        self._unindex(standing)
+        self._keep_number(slug, standing.last)
         for table in ("claim_version", "mark", "anchor"):
             self._session.rows(f"delete from {table} where brain_id = ? and slug = ?", (self._brain, slug))
         self.put_graph(f"claim:{slug}", (), ())
@@ -270,8 +278,7 @@ class SqlWriter:
         self.erased = True
 
     def erase_versions(self, slug: str, versions: Collection[int]) -> None:
-        if last := self._last_number(slug):
-            self._session.rows(_upsert("claim_number", "label_digest"), (self._brain, label_digest(self._brain, slug), last))
+        self._keep_number(slug, self._standing(slug).last)
         for number in versions:
             self._session.rows(
                 "delete from claim_version where brain_id = ? and slug = ? and version = ? and ended_at is not null",
@@ -279,6 +286,10 @@ class SqlWriter:
             )
         self._index.erasing(self._session)
         self.erased = True
+
+    def _keep_number(self, slug: str, last: int) -> None:
+        if last:
+            self._session.rows(_upsert("claim_number", "label_digest"), (self._brain, label_digest(self._brain, slug), last))
 
     def put_mark(self, mark: Mark) -> None:
         self._session.rows(_upsert("mark", "slug", "kind"), (self._brain, *_mark_values(mark)))
