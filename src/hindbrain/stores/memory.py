@@ -13,7 +13,7 @@ from hindbrain.domain.brain import BrainId
 from hindbrain.domain.errors import Busy
 from hindbrain.domain.ledger import GENESIS, Act, Entry, sealed
 from hindbrain.stores.port import BootEntry, Counts, Edge, Found, Intent, Mark, Node, Progress, Version, Writer
-from hindbrain.stores.sql_writer import Row, affordable, joined, label_digest, reused, stale
+from hindbrain.stores.sql_writer import Row, affordable, joined, reused, stale
 
 __all__ = ["MemoryStore"]
 
@@ -27,7 +27,6 @@ class _State:
     ledger: list[Entry] = field(default_factory=list)
     claims: dict[str, tuple[Version, ...]] = field(default_factory=dict)  # by slug, oldest first
     words: dict[str, tuple[int, tuple[str, ...]]] = field(default_factory=dict)  # live active slug -> turn, terms
-    numbers: dict[str, int] = field(default_factory=dict)
     marks: dict[tuple[str, str], Mark] = field(default_factory=dict)
     tombstones: dict[str, tuple[int, str, str]] = field(default_factory=dict)
     boot: dict[str, BootEntry] = field(default_factory=dict)
@@ -38,6 +37,7 @@ class _State:
     counters: dict[tuple[str, str], int] = field(default_factory=dict)
     turn: int = 0
     generation: int = 0
+    forgotten: int = 0  # the highest number of an erased version
 
     def changing(self) -> "_State":
         fresh = copy(self)
@@ -59,8 +59,7 @@ class _State:
 
 
 class _Writer:
-    def __init__(self, brain_id: BrainId, state: _State) -> None:
-        self._brain = brain_id
+    def __init__(self, state: _State) -> None:
         self._state = state
 
     def append(self, act: Act) -> Entry:
@@ -74,7 +73,7 @@ class _Writer:
 
     def put_claim(self, version: Version, *, expected: int | None, ended_act: str, terms: Sequence[str]) -> None:
         slug, state = version.slug, self._state
-        last = self._last_number(slug)
+        last = max(self._last_number(slug), state.forgotten)
         self._close(slug, expected, at=version.born_at, ended_act=ended_act)
         if version.version <= last:
             raise reused(slug, version.version, last)
@@ -96,13 +95,10 @@ class _Writer:
             self._state.words.pop(slug, None)
 
     def _last_number(self, slug: str) -> int:
-        versions = self._state.claims.get(slug, ())
-        forgotten = self._state.numbers.get(label_digest(self._brain, slug), 0)
-        return max((version.version for version in versions), default=forgotten)
+        return max((version.version for version in self._state.claims.get(slug, ())), default=0)
 
     def erase_claim(self, slug: str) -> None:
-        if last := self._last_number(slug):
-            self._state.numbers[label_digest(self._brain, slug)] = last
+        self._state.forgotten = max(self._state.forgotten, self._last_number(slug))
         self._state.claims.pop(slug, None)
         self._state.words.pop(slug, None)
         self._state.anchors.pop(slug, None)
@@ -111,8 +107,7 @@ class _Writer:
         self.put_graph(f"claim:{slug}", (), ())
 
     def erase_versions(self, slug: str, versions: Collection[int]) -> None:
-        if last := self._last_number(slug):
-            self._state.numbers[label_digest(self._brain, slug)] = last
+        self._state.forgotten = max(self._state.forgotten, self._last_number(slug))
         held = self._state.claims.get(slug, ())
         kept = tuple(one for one in held if one.ended_at is None or one.version not in versions)
         if kept:
@@ -185,7 +180,7 @@ class MemoryStore:
     @contextmanager
     def writing(self) -> Iterator[Writer]:
         with self._changing() as state:
-            yield _Writer(self.brain_id, state)
+            yield _Writer(state)
 
     def head(self) -> tuple[int, str]:
         return self._state.end()
@@ -316,10 +311,13 @@ class MemoryStore:
 
     def _tables(self, state: _State) -> Iterator[tuple[str, Iterable[Row]]]:
         counts = self.counts()
-        yield "brain_head", [(*state.end(), state.turn, counts.active_claims, counts.nodes, counts.edges, counts.generation)]
+        sizes = (counts.active_claims, counts.nodes, counts.edges, counts.generation)
+        yield (
+            "brain_head",
+            [(*state.end(), state.turn, *sizes, state.forgotten)],
+        )
         yield "ledger", [_fields(entry) for entry in state.ledger]
         yield "claim_version", (self._version_row(state, one) for versions in state.claims.values() for one in versions)
-        yield "claim_number", list(state.numbers.items())
         yield "mark", [_fields(mark) for mark in state.marks.values()]
         yield "tombstone", [(fingerprint, *row) for fingerprint, row in state.tombstones.items()]
         yield "boot", [_fields(entry) for entry in state.boot.values()]

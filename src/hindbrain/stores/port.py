@@ -124,7 +124,8 @@ class Writer(Protocol):
 
     def put_claim(self, version: Version, *, expected: int | None, ended_act: str, terms: Sequence[str]) -> None:
         """Make `version` live. `expected` is the live version it replaces (None: there is none); StaleWrite if that is
-        not so. The replaced one ends at version.born_at by `ended_act`. `terms` are the words it is found by."""
+        not so, or if version.version is not above every number of this label and every erased one. The replaced one ends at
+        version.born_at by `ended_act`. `terms` are the words it is found by."""
         ...
 
     def end_claim(self, slug: str, *, expected: int, at: int, ended_act: str) -> None:

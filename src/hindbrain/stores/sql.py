@@ -92,7 +92,7 @@ class SqlStore(ABC):
 
     def read_head(self, session: Session, *, lock: bool = False) -> Head:
         statement = (
-            "select seq, hash, turn, active_claims, nodes, edges, generation from brain_head where brain_id = ?"
+            "select seq, hash, turn, active_claims, nodes, edges, generation, forgotten from brain_head where brain_id = ?"
             f"{self.row_lock if lock else ''}"
         )
         found = session.rows(statement, (self.brain_id,))

@@ -1,6 +1,5 @@
 """SQL writing: one transaction, in statements that both databases understand. Knows no connection and no full text."""
 
-import hashlib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
@@ -25,7 +24,6 @@ __all__ = [
     "affordable",
     "insert",
     "joined",
-    "label_digest",
     "reused",
     "stale",
     "version_of",
@@ -35,13 +33,12 @@ Row = tuple[Any, ...]
 
 # Every table with its columns; what a copy of a brain consists of.
 COLUMNS: dict[str, tuple[str, ...]] = {
-    "brain_head": ("brain_id", "seq", "hash", "turn", "active_claims", "nodes", "edges", "generation"),
+    "brain_head": ("brain_id", "seq", "hash", "turn", "active_claims", "nodes", "edges", "generation", "forgotten"),
     "ledger": ("brain_id", "seq", "at", "actor", "channel", "act", "subject", "payload", "prev", "hash"),
     "claim_version": (
         *("brain_id", "slug", "version", "claim_id", "digest", "text", "active", "created", "born_at"),
         *("ended_at", "ended_act", "turn", "terms"),
     ),
-    "claim_number": ("brain_id", "label_digest", "last"),
     "mark": ("brain_id", "slug", "kind", "at", "marked_by", "channel", "note"),
     "tombstone": ("brain_id", "fingerprint", "at", "put_by", "reason"),
     "boot": ("brain_id", "key", "value", "tags", "source_refs", "updated_at_ms", "updated_by_agent"),
@@ -56,6 +53,8 @@ COLUMNS: dict[str, tuple[str, ...]] = {
 VERSION = "slug, version, claim_id, digest, text, active, created, born_at, ended_at, ended_act"
 ENTRY = "seq, at, actor, channel, act, subject, payload, prev, hash"
 LIVE = f"select {VERSION} from claim_version where brain_id = ? and ended_at is null"
+
+_UPDATE_HEAD = f"update brain_head set {', '.join(f'{name} = ?' for name in COLUMNS['brain_head'][1:])} where brain_id = ?"
 
 _entry_values: Callable[[Entry], Row] = attrgetter(*ENTRY.split(", "))
 _mark_values: Callable[[Mark], Row] = attrgetter("slug", "kind", "at", "by", "channel", "note")
@@ -110,11 +109,6 @@ def joined(terms: Sequence[str]) -> str:
     return " ".join(" ".join(terms).replace("\0", " ").split())
 
 
-def label_digest(brain_id: BrainId, slug: str) -> str:
-    """What stays of a forgotten label: enough to number its next version, too little to read it."""
-    return hashlib.sha256(f"{brain_id}\0{slug}".encode()).hexdigest()
-
-
 def stale(slug: str, expected: int | None, live: int | None) -> StaleWrite:
     """The refusal of a write that was based on an older read."""
     now = "it is not live" if live is None else f"version {live} is live"
@@ -128,9 +122,9 @@ def stale(slug: str, expected: int | None, live: int | None) -> StaleWrite:
 
 
 def reused(slug: str, number: int, last: int) -> StaleWrite:
-    """The refusal of a version number that this label already had, perhaps before it was forgotten."""
+    """The refusal of a version number that this label already had, or that a forgotten claim may have had."""
     return StaleWrite(
-        f"{slug}: version {number} is not above {last}, the last one of this label",
+        f"{slug}: version {number} is not above {last}",
         fix="number versions by the ledger entry that records them",
         slug=slug,
         last=last,
@@ -158,14 +152,15 @@ class Head:
     nodes: int = 0
     edges: int = 0
     generation: int = 0
+    forgotten: int = 0  # the highest number of an erased version: none comes back, and no label has to be kept for that
 
     def values(self) -> Row:
-        return (self.seq, self.hash, self.turn, self.active_claims, self.nodes, self.edges, self.generation)
+        return (self.seq, self.hash, self.turn, self.active_claims, self.nodes, self.edges, self.generation, self.forgotten)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Standing:
-    """Where a label stands: its live version, the turn by which the index knows it, and its last number ever."""
+    """Where a label stands: its live version, the turn by which the index knows it, and its last number."""
 
     live: int | None
     turn: int | None  # None when nothing of it can be found
@@ -197,11 +192,7 @@ class SqlWriter:
 
     def finish(self) -> None:
         if self.head != self._before:
-            self._session.rows(
-                "update brain_head set seq = ?, hash = ?, turn = ?, active_claims = ?, nodes = ?, edges = ?, generation = ? "
-                "where brain_id = ?",
-                (*self.head.values(), self._brain),
-            )
+            self._session.rows(_UPDATE_HEAD, (*self.head.values(), self._brain))
         if self.head.seq != self._before.seq:
             self._index.index_reached(self._session, self.head)
 
@@ -217,7 +208,7 @@ class SqlWriter:
 
     def put_claim(self, version: Version, *, expected: int | None, ended_act: str, terms: Sequence[str]) -> None:
         slug = version.slug
-        last = self._close(slug, expected, at=version.born_at, ended_act=ended_act)
+        last = max(self._close(slug, expected, at=version.born_at, ended_act=ended_act), self.head.forgotten)
         if version.version <= last:
             raise reused(slug, version.version, last)
         self.head.turn += 1
@@ -252,15 +243,13 @@ class SqlWriter:
 
     def _standing(self, slug: str) -> "_Standing":
         """One statement, because on a server each costs a round trip."""
-        ((live, active, turn, highest, forgotten),) = self._session.rows(
-            "select v.version, v.active, v.turn, "
-            "(select max(version) from claim_version where brain_id = ? and slug = ?), "
-            "(select last from claim_number where brain_id = ? and label_digest = ?) "
+        ((live, active, turn, highest),) = self._session.rows(
+            "select v.version, v.active, v.turn, (select max(version) from claim_version where brain_id = ? and slug = ?) "
             "from (select 1 as one) as here "
             "left join claim_version v on v.brain_id = ? and v.slug = ? and v.ended_at is null",
-            (self._brain, slug, self._brain, label_digest(self._brain, slug), self._brain, slug),
+            (self._brain, slug, self._brain, slug),
         )
-        return _Standing(live=live, turn=turn if active else None, last=max(highest or 0, forgotten or 0))
+        return _Standing(live=live, turn=turn if active else None, last=highest or 0)
 
     def _unindex(self, standing: "_Standing") -> None:
         if standing.turn is not None:
@@ -270,7 +259,7 @@ class SqlWriter:
     def erase_claim(self, slug: str) -> None:
         standing = self._standing(slug)
         self._unindex(standing)
-        self._keep_number(slug, standing.last)
+        self.head.forgotten = max(self.head.forgotten, standing.last)
         for table in ("claim_version", "mark", "anchor"):
             self._session.rows(f"delete from {table} where brain_id = ? and slug = ?", (self._brain, slug))
         self.put_graph(f"claim:{slug}", (), ())
@@ -278,7 +267,7 @@ class SqlWriter:
         self.erased = True
 
     def erase_versions(self, slug: str, versions: Collection[int]) -> None:
-        self._keep_number(slug, self._standing(slug).last)
+        self.head.forgotten = max(self.head.forgotten, self._standing(slug).last)
         for number in versions:
             self._session.rows(
                 "delete from claim_version where brain_id = ? and slug = ? and version = ? and ended_at is not null",
@@ -286,10 +275,6 @@ class SqlWriter:
             )
         self._index.erasing(self._session)
         self.erased = True
-
-    def _keep_number(self, slug: str, last: int) -> None:
-        if last:
-            self._session.rows(_upsert("claim_number", "label_digest"), (self._brain, label_digest(self._brain, slug), last))
 
     def put_mark(self, mark: Mark) -> None:
         self._session.rows(_upsert("mark", "slug", "kind"), (self._brain, *_mark_values(mark)))

@@ -15,7 +15,7 @@ TABLES: dict[str, str] = {
     # One row per brain: the end of its chain and what would be slow to count. It is the row that PostgreSQL writers queue on.
     "brain_head": """(
         brain_id {T} not null, seq {N} not null, hash {T} not null, turn {N} not null, active_claims {N} not null,
-        nodes {N} not null, edges {N} not null, generation {N} not null,
+        nodes {N} not null, edges {N} not null, generation {N} not null, forgotten {N} not null,
         primary key (brain_id)){flat}""",
     "ledger": """(
         brain_id {T} not null, seq {N} not null, at {N} not null, actor {T} not null, channel {T} not null, act {T} not null,
@@ -27,10 +27,6 @@ TABLES: dict[str, str] = {
         text {T} not null, active {N} not null, created {N}, born_at {N} not null, ended_at {N}, ended_act {T},
         turn {N} not null, terms {T} not null,
         primary key (brain_id, slug, version)){heap}""",
-    # The last number of a forgotten label, by the digest of the label: the number must grow, the label must not stay.
-    "claim_number": """(
-        brain_id {T} not null, label_digest {T} not null, last {N} not null,
-        primary key (brain_id, label_digest)){flat}""",
     "mark": """(
         brain_id {T} not null, slug {T} not null, kind {T} not null, at {N} not null, marked_by {T} not null,
         channel {T} not null, note {T} not null,
