@@ -2,10 +2,12 @@
 
 import re
 import unicodedata
+from collections.abc import Callable, Sequence
 
-__all__ = ["fenced", "shown", "tokens"]
+__all__ = ["cut", "fenced", "shares", "shown", "tokens"]
 
 _RUN = re.compile(r"`{3,}")
+_MARK = " [cut]…"
 
 
 def tokens(text: str) -> int:
@@ -18,10 +20,40 @@ def shown(text: str) -> str:
     return "".join(c for c in text if c in "\n\t" or unicodedata.category(c) not in ("Cc", "Cf", "Cs", "Co", "Cn"))
 
 
-def fenced(text: str, *, limit: int | None = None) -> str:
-    """The text as quoted data. The fence is longer than any run of back-ticks inside, and a cut is named."""
+def fenced(text: str, *, within: int | None = None) -> str:
+    """The text as quoted data. The fence is longer than any run of back-ticks inside; with `within` all of it costs no more."""
     body = shown(text)
-    if limit is not None and len(body) > limit:
-        body = body[: max(0, limit)].rstrip() + "\n[cut: the rest is in the claim]"
+    if within is None or tokens(_fence(body)) <= within:
+        return _fence(body)
+    return _fence(_longest(body, lambda part: tokens(_fence(part)) <= within))
+
+
+def cut(text: str, within: int) -> str:
+    """The text itself if it costs no more than that many tokens, else as much of its beginning as does."""
+    return text if tokens(text) <= within else _longest(text, lambda part: tokens(part) <= within)
+
+
+def shares(needs: Sequence[int], allowed: int) -> list[int]:
+    """How needs share what is allowed: each gets what it needs up to one level, and what the small ones leave lifts it."""
+    given, left = [0] * len(needs), allowed
+    waiting = sorted(range(len(needs)), key=lambda place: needs[place])
+    while waiting:
+        level = left // len(waiting)
+        first = waiting.pop(0)
+        given[first] = min(needs[first], level)
+        left -= given[first]
+    return given
+
+
+def _fence(body: str) -> str:
     fence = "`" * max(3, *(len(run) + 1 for run in _RUN.findall(body)), 3)
     return f"{fence}memory\n{body}\n{fence}"
+
+
+def _longest(text: str, fits: Callable[[str], bool]) -> str:
+    """The longest beginning that fits, with its mark. Costs only grow with the length, so halving finds it."""
+    low, high = 0, len(text)
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if fits(text[:middle].rstrip() + _MARK) else (low, middle - 1)
+    return text[:low].rstrip() + _MARK

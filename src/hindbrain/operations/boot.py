@@ -6,7 +6,9 @@ from msgspec import Meta
 
 from hindbrain.domain.errors import BrainlessRoot, CallerRootUnknown, HygieneRefused, InvalidParams, Rejected, UnknownClaim
 from hindbrain.operations.registry import Effect, operation
+from hindbrain.services.boot import entry_text
 from hindbrain.services.call import Call, Retrieved
+from hindbrain.services.rendering import rendered
 
 __all__ = ["boot_memory"]
 
@@ -36,8 +38,9 @@ def boot_memory(
         call.house.counters.add(call.house.router.route(call.caller).brain, "queries_processed")
         wide = call.house.recall.may_go_wide()
         answer = call.house.boot.read(call.caller, key=key if action == "get" else None, tier=tier, may_go_wide=wide)
-        found = len(answer["entries"]) if action == "list" else 1
-        return Retrieved(answer=answer, candidates=found)
+        entries = answer["entries"] if action == "list" else [answer["entry"], *answer["also"]]
+        text, _ = rendered([entry_text(one) for one in entries], call.house.recall.tokens)
+        return Retrieved(answer=answer | {"rendered": text or "no boot memory yet"}, candidates=len(entries))
     answer = call.house.boot.write(
         call.caller,
         key=key or "",

@@ -20,6 +20,8 @@ from hindbrain.domain.errors import (
 )
 from hindbrain.operations.registry import Effect, operation
 from hindbrain.services.call import Call
+from hindbrain.services.claims import version_text
+from hindbrain.services.rendering import rendered
 
 __all__ = ["ClaimBlock", "history", "memorize"]
 
@@ -110,4 +112,6 @@ def history(
     tier: Annotated[str | None, Meta(description="medulla for a shared claim")] = None,
 ) -> dict[str, Any]:
     """Show every version of a claim, newest first: who, when, by which channel, and what ended it."""
-    return call.house.claims.history(call.caller, claim=claim, tier=tier)
+    answer = call.house.claims.history(call.caller, claim=claim, tier=tier)
+    text, left = rendered([version_text(one) for one in answer["versions"]], call.house.recall.tokens)
+    return answer | {"rendered": text} | ({"left_out": left} if left else {})

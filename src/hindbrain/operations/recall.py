@@ -11,8 +11,8 @@ from hindbrain.domain.errors import InvalidParams
 from hindbrain.operations.registry import Effect, operation
 from hindbrain.policy.recall import BEAT_MIN_SCORE, SEEK_TOP_K
 from hindbrain.services.call import Call, Retrieved
-from hindbrain.services.north import rendered_rows
 from hindbrain.services.recall import WIDE_IS_OFF, tier_asked
+from hindbrain.services.rendering import rendered_rows
 
 __all__ = ["north", "recall", "seek"]
 
@@ -53,7 +53,7 @@ def seek(
         wide = recall_service.wide(route, query, limit=top_k, min_score=min_score)
         found = wide["found"]
         answer = {"schema": "m1nd-seek-v0", "query": query, "results": [], **wide, **_sufficiency([], found)}
-        answer["rendered"] = "\n".join(rendered_rows(group["rows"]) for group in wide["groups"]) or "nothing relevant"
+        answer |= _text(call, [row for group in wide["groups"] for row in group["rows"]], "nothing relevant")
         return Retrieved(answer=answer, candidates=found, scope=scope)
     wanted = tier if asked is not TierAsked.ALL_BRAINS else None
     beat = recall_service.beat(
@@ -78,7 +78,7 @@ def seek(
         "honest_gaps": beat.gaps,
         "embeddings_used": False,
         **_sufficiency(rows, beat.found),
-        "rendered": rendered_rows(rows) or f"nothing relevant ({beat.exists} claims known)",
+        **_text(call, rows, f"nothing relevant ({beat.exists} claims known)"),
     }
     if warning or beat.warning:
         answer["tier_warning"] = warning or beat.warning
@@ -90,6 +90,12 @@ def seek(
 def _memory_scope(scope: str | None) -> bool:
     """Claims are in no scope that names code; an absolute path is judged by the envelope."""
     return scope is None or scope == "" or scope.startswith("light::") or "light::".startswith(scope) or os.path.isabs(scope)
+
+
+def _text(call: Call, rows: list[dict[str, Any]], none: str) -> dict[str, Any]:
+    """The rows as text for a context, with the number of those that its budget left out."""
+    text, left = rendered_rows(rows, call.house.recall.tokens)
+    return {"rendered": text or none} | ({"left_out": left} if left else {})
 
 
 def _result(row: dict[str, Any]) -> dict[str, Any]:
@@ -129,7 +135,7 @@ def recall(
         "memory": rows,
         "found": found,
         "tier": asked.value,
-        "rendered": rendered_rows(rows) or "nothing was live then",
+        **_text(call, rows, "nothing was live then"),
     }
     if warning:
         answer["tier_warning"] = warning

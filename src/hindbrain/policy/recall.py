@@ -8,6 +8,7 @@ __all__ = [
     "LOOKUP_CLAIMS",
     "QUERY_TERMS",
     "RECENT_ROWS",
+    "ROW_MIN_TOKENS",
     "SEEK_TOP_K",
     "STOP_WORDS",
     "WEIGHTS",
@@ -17,6 +18,7 @@ __all__ = [
 BEAT_CANDIDATES = 24  # hits looked at for each feed of a beat: enough to drop duplicates and marked rows and still fill it
 BEAT_MIN_SCORE = 0.1  # below this a claim shares only common words with the task
 RECENT_ROWS = 3  # shown when nothing matches: enough to see that memory exists, too few to be noise
+ROW_MIN_TOKENS = 32  # below this a row shows neither whose it is nor what it says: better fewer rows
 SEEK_TOP_K = 20
 LOOKUP_CLAIMS = 3_000  # claims a lookup may rank, about two milliseconds; the rarest words of a question come first
 QUERY_TERMS = 48  # words of a question that are looked at; a task of a page says what it is about at its start

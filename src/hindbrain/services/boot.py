@@ -8,7 +8,6 @@ from hindbrain.domain.brain import MEDULLA, Brain, TierAsked
 from hindbrain.domain.caller import Caller
 from hindbrain.domain.errors import ClaimTooLarge, HindbrainError, InvalidParams, StoreUnavailable, UnknownClaim
 from hindbrain.domain.ledger import Act
-from hindbrain.engines.fence import fenced
 from hindbrain.policy.etiquette import BIRTH_WARNING, may_share
 from hindbrain.policy.limits import CLAIM_MAX_BYTES
 from hindbrain.services.brains import Brains, OpenBrain
@@ -19,7 +18,7 @@ from hindbrain.services.routing import Router
 from hindbrain.stores.atomic import write_text
 from hindbrain.stores.port import BootEntry
 
-__all__ = ["Boot"]
+__all__ = ["Boot", "entry_text"]
 
 SCHEMA = "m1nd-boot-memory-v0"
 
@@ -133,12 +132,12 @@ class Boot:
         if warning:
             answer["tier_warning"] = warning
         if key is None:
-            return answer | {"action": "list", "entries": entries, "rendered": _rendered(entries) or "no boot memory yet"}
+            return answer | {"action": "list", "entries": entries}
         if not entries and unreachable:
             raise StoreUnavailable(f"{unreachable[0]['store_brain']}: {unreachable[0]['reason']}", fix="hindbrain doctor")
         if not entries:
             raise UnknownClaim(f"no boot key {key!r} here", fix="boot_memory list shows the keys")
-        return answer | {"action": "get", "entry": entries[0], "also": entries[1:], "rendered": _rendered(entries)}
+        return answer | {"action": "get", "entry": entries[0], "also": entries[1:]}
 
     def _entries(self, brain: Brain) -> list[dict[str, Any]]:
         with self._brains.use(brain) as opened:
@@ -161,13 +160,7 @@ class Boot:
             ]
 
 
-def _rendered(entries: list[dict[str, Any]]) -> str:
-    """Entries as fenced, attributed data, like every recalled text."""
-    return "\n".join(
-        fenced(f"{one['key']} ({one['tier']}, by {one['source_agent']}, from {one['origin_brain']})\n{_plain(one['value'])}")
-        for one in entries
-    )
-
-
-def _plain(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+def entry_text(entry: dict[str, Any]) -> str:
+    """One entry in words, attributed like every recalled text."""
+    value = entry["value"] if isinstance(entry["value"], str) else json.dumps(entry["value"], ensure_ascii=False)
+    return f"{entry['key']} ({entry['tier']}, by {entry['source_agent']}, from {entry['origin_brain']})\n{value}"

@@ -5,7 +5,7 @@ from typing import Any
 
 from hindbrain.domain.brain import MEDULLA, Brain
 from hindbrain.domain.caller import Caller, Channel
-from hindbrain.domain.claim import Block, Claim, one_line, parse, slug_of
+from hindbrain.domain.claim import Block, Claim, body_text, one_line, parse, slug_of
 from hindbrain.domain.errors import HumanNeeded, InvalidLabel, InvalidParams, InvalidState, UnknownClaim, WouldDowngrade
 from hindbrain.policy.etiquette import BIRTH_WARNING, may_share
 from hindbrain.policy.limits import MEDULLA_SOFT_CAP, MEDULLA_WARN_AT
@@ -14,10 +14,10 @@ from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.gateway import Draft, Gateway, Put
 from hindbrain.services.reconcile import WAITING, Reconciler
 from hindbrain.services.routing import Router
-from hindbrain.services.rows import WITNESS_SUPERSEDED
+from hindbrain.services.rows import WITNESS_SUPERSEDED, date_of
 from hindbrain.stores.port import Mark, Writer
 
-__all__ = ["BlockInput", "Claims", "medulla_size"]
+__all__ = ["BlockInput", "Claims", "medulla_size", "version_text"]
 
 SCHEMA = "m1nd-memorize-v0"
 _STATES = ("authored", "verified")
@@ -245,3 +245,10 @@ def _fields(caller: Caller, label: str, title: str | None, state: str, blocks: S
         fields += [str(block.get("confidence") or ""), str(block.get("ambiguity") or "")]
         fields += [str(one) for one in (*(block.get("evidence") or ()), *(block.get("depends_on") or ()))]
     return fields
+
+
+def version_text(version: dict[str, Any]) -> str:
+    """One version in words: which, whose, how it came, and what it said."""
+    ended = f", ended by {version['ended_by']} on {date_of(version['archived_at'])}" if version["archived_at"] is not None else ""
+    head = f"version {version['version']} ({version['state']}, by {version['source_agent']}, {version['channel']}{ended})"
+    return "\n".join([head, body_text(parse(version["text"]))])

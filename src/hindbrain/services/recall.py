@@ -1,40 +1,26 @@
 """Recall: one pipeline for every question. Scope, candidates, score, floor, budget, rows with provenance. Reads only."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from hindbrain.domain.brain import Brain, Tier, TierAsked
-from hindbrain.domain.claim import Claim, parse
+from hindbrain.domain.claim import parse
 from hindbrain.domain.errors import HindbrainError
-from hindbrain.engines.ranking import coverage, weighed
-from hindbrain.engines.text import query_terms, terms
-from hindbrain.policy.recall import BEAT_CANDIDATES, BEAT_MIN_SCORE, LOOKUP_CLAIMS, QUERY_TERMS, RECENT_ROWS
+from hindbrain.engines.fence import cut, shares, tokens
+from hindbrain.policy.recall import BEAT_MIN_SCORE, RECENT_ROWS, ROW_MIN_TOKENS
 from hindbrain.services.brains import Brains, OpenBrain
-from hindbrain.services.gateway import claim_terms
+from hindbrain.services.feeds import Feed, Feeds
 from hindbrain.services.pairs import conflicting_pairs
-from hindbrain.services.reconcile import CONFLICT, Reconciler
 from hindbrain.services.routing import Gap, Route, gap
-from hindbrain.services.rows import DEMOTION, GRADED_WRONG, Row, RowMaker
+from hindbrain.services.rows import DEMOTION, Row
 from hindbrain.settings import Settings
-from hindbrain.stores.port import Version
 
-__all__ = ["WIDE_IS_OFF", "Beat", "Feed", "Recall", "tier_asked"]
+__all__ = ["WIDE_IS_OFF", "Beat", "Recall", "tier_asked"]
 
 WIDE_IS_OFF = "this machine does not allow the tier all-brains; served as the default beat"
-
-
-@dataclass(slots=True)
-class Feed:
-    """What one store gave."""
-
-    rows: list[Row] = field(default_factory=list)
-    exists: int = 0
-    found: int = 0  # before the cut to the limit
-    gaps: list[Gap] = field(default_factory=list)
-    claims: dict[str, Claim] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -67,152 +53,23 @@ def tier_asked(raw: str | None) -> tuple[TierAsked, str | None]:
 
 
 class Recall:
-    """Questions about claims."""
+    """Questions about claims, over this brain and the medulla, over all brains, or over the past."""
 
     def __init__(
         self,
         brains: Brains,
-        reconciler: Reconciler,
-        maker: RowMaker,
+        feeds: Feeds,
         settings: Settings,
         clock: Callable[[], int],
-        *,
-        patient: bool,
     ) -> None:
         self._brains = brains
-        self._reconciler = reconciler
-        self._maker = maker
+        self._feeds = feeds
         self._clock = clock
         self._per_feed = settings.number("beat_rows_per_feed")
-        self._tokens = settings.number("beat_tokens")
+        self.tokens = settings.number("beat_tokens")
         self._medulla_wait_s = settings.number("medulla_timeout_ms") / 1000
         self._wide_allowed = settings.flag("all_brains")
         self._side = ThreadPoolExecutor(max_workers=4, thread_name_prefix="medulla")
-        self._patient = patient  # a process of its own takes in changed files before it answers; the owner may do it beside
-
-    # -- one store ---------------------------------------------------------------------------------------------------
-
-    def feed(
-        self,
-        opened: OpenBrain,
-        query: str | None,
-        *,
-        limit: int,
-        min_score: float = BEAT_MIN_SCORE,
-        marked: bool = False,
-        candidates: int = BEAT_CANDIDATES,
-        include_history: bool = False,
-    ) -> Feed:
-        """The best rows of one brain for a question. `marked` also shows claims that wait for their demotion."""
-        feed = Feed(gaps=self._take_in(opened))
-        for _ in range(2):
-            chosen = self._ranked(opened, query, min_score=min_score, marked=marked, candidates=max(candidates, limit))
-            shown = {version.slug: version.digest for version, _, _ in chosen[:limit]}
-            if not self._reconciler.stale_rows(opened, shown):
-                break
-        feed.exists = opened.store.counts().active_claims
-        feed.found = len(chosen)
-        feed.rows = self._rows(opened, chosen[:limit], match="task")
-        feed.claims = {version.slug: claim for version, claim, _ in chosen[:limit]}
-        if include_history:
-            feed.rows += self._history_rows(opened, query, limit=limit)
-            feed.found += len(feed.rows) - len(shown)
-        return feed
-
-    def _take_in(self, opened: OpenBrain) -> list[Gap]:
-        gaps = []
-        if not self._reconciler.fresh(opened, wait=self._patient):
-            gaps.append(gap("warming", f"claim files of {opened.brain.display_name} changed on disk and are being taken in"))
-        marked = {mark.slug: None for mark in opened.store.marks(kind=CONFLICT)}
-        self._reconciler.stale_rows(opened, marked)  # a merge that was finished in place leaves the directory's time as it was
-        for mark in opened.store.marks(kind=CONFLICT) if marked else ():
-            path = opened.holding(mark.slug).file(mark.slug)
-            gaps.append(
-                gap(CONFLICT, f"{path} has merge-conflict markers and is not served", "resolve the markers in that file by hand")
-            )
-        if lag := opened.store.lag():
-            gaps.append(gap("index_lag", f"the text index is {lag} acts behind", "hindbrain doctor"))
-        return gaps
-
-    def _ranked(
-        self, opened: OpenBrain, query: str | None, *, min_score: float, marked: bool, candidates: int
-    ) -> list[tuple[Version, Claim, float]]:
-        words = query_terms(query or "")
-        if not words:
-            return []
-        found = opened.store.find(words[:QUERY_TERMS], limit=candidates, within=LOOKUP_CLAIMS)
-        versions = opened.store.live(found.slugs)
-        said = opened.store.words(found.slugs)
-        marks = self._marks(opened, found.slugs)
-        now, ranked = self._clock(), []
-        for slug in found.slugs:
-            version = versions.get(slug)
-            if version is None or not version.active or (DEMOTION in marks.get(slug, set()) and not marked):
-                continue
-            claim = parse(version.text, fallback_label=slug)
-            fit = coverage(words, set(terms(claim.label)), said.get(slug, ()), found.frequencies, found.total)
-            if fit >= min_score:
-                score = weighed(
-                    fit,
-                    verified=claim.state == "verified",
-                    stale=self._maker.is_stale(claim, now),
-                    graded_wrong=GRADED_WRONG in marks.get(slug, set()),
-                )
-                ranked.append((version, claim, score))
-        ranked.sort(key=lambda one: (-one[2], -(one[1].created or 0), one[0].slug))
-        return ranked
-
-    @staticmethod
-    def _marks(opened: OpenBrain, slugs: Iterable[str]) -> dict[str, set[str]]:
-        found: dict[str, set[str]] = {}
-        for mark in opened.store.marks(slugs=list(slugs)):
-            found.setdefault(mark.slug, set()).add(mark.kind)
-        return found
-
-    def _rows(
-        self, opened: OpenBrain, chosen: list[tuple[Version, Claim, float]], *, match: str, scored: bool = True
-    ) -> list[Row]:
-        slugs = [version.slug for version, _, _ in chosen]
-        marks: dict[str, list[Any]] = {}
-        for mark in opened.store.marks(slugs=slugs) if slugs else ():
-            marks.setdefault(mark.slug, []).append(mark)
-        cited = opened.store.anchors(slugs) if slugs else {}
-        now = self._clock()
-        return [
-            self._maker.row(
-                opened,
-                version,
-                now=now,
-                match=match,
-                score=score if scored else None,
-                marks=marks.get(version.slug, ()),
-                cited=cited.get(version.slug),
-                claim=claim,
-            )
-            for version, claim, score in chosen
-        ]
-
-    def _history_rows(self, opened: OpenBrain, query: str | None, *, limit: int) -> list[Row]:
-        """Superseded versions that match, labelled; only on request."""
-        words, now, rows = set(query_terms(query or "")), self._clock(), []
-        for version in opened.store.ended(limit=5_000):
-            claim = parse(version.text, fallback_label=version.slug)
-            if words and words & set(claim_terms(claim)):
-                rows.append(self._maker.row(opened, version, now=now, match="history", score=None, claim=claim))
-            if len(rows) == limit:
-                break
-        return rows
-
-    def recent(self, opened: OpenBrain, *, limit: int = RECENT_ROWS) -> list[Row]:
-        """The newest fresh claims, for a question that nothing answers."""
-        now = self._clock()
-        marks: set[str] = {mark.slug for mark in opened.store.marks(kind=DEMOTION)}
-        fresh = []
-        for version in opened.store.recent(limit + len(marks)):
-            claim = parse(version.text, fallback_label=version.slug)
-            if version.slug not in marks and not self._maker.is_stale(claim, now):
-                fresh.append((version, claim, 0.0))
-        return self._rows(opened, fresh[:limit], match="recent", scored=False)
 
     # -- beats -------------------------------------------------------------------------------------------------------
 
@@ -255,7 +112,7 @@ class Recall:
         exists: dict[str, int] = {name: feed.exists for name, feed in feeds.items()}
         if not rows and fallback and any(exists.values()):
             rows, note = self._fallback(route, feeds, gaps)
-        self._budget(rows)
+        self._budget(rows, conflicts)
         return Beat(
             rows=rows,
             tier=asked.value,
@@ -271,7 +128,7 @@ class Recall:
         """A feed that fails is a named gap, never a failed answer."""
         try:
             with self._brains.use(brain) as opened:
-                return self.feed(opened, query, **options)
+                return self._feeds.feed(opened, query, **options)
         except (HindbrainError, OSError) as failure:
             gaps.append(
                 gap(
@@ -289,7 +146,7 @@ class Recall:
 
         def read() -> Feed:
             with self._brains.use(self._brains.home.medulla()) as opened:
-                return self.feed(opened, query, marked=marked, **options)
+                return self._feeds.feed(opened, query, marked=marked, **options)
 
         try:
             return self._side.submit(read).result(timeout=self._medulla_wait_s)
@@ -312,7 +169,7 @@ class Recall:
         brains += [self._brains.home.medulla()] if "medulla" in feeds and feeds["medulla"].exists else []
         for brain in brains:
             with self._brains.use(brain) as opened:
-                rows += self.recent(opened, limit=RECENT_ROWS - len(rows))
+                rows += self._feeds.recent(opened, limit=RECENT_ROWS - len(rows))
             if len(rows) >= RECENT_ROWS:
                 break
         if rows:
@@ -320,15 +177,16 @@ class Recall:
         gaps.append(gap("no_task_match", "claims exist, but none matches the task and all of them are stale"))
         return [], None
 
-    def _budget(self, rows: list[Row]) -> None:
-        """Cut long texts so that the rows together fit the beat's budget; a cut is named."""
-        if not rows:
-            return
-        allowance = max(80, self._tokens * 4 // len(rows) - 160)
-        for row in rows:
-            if len(row["text"]) > allowance:
-                row["text"] = row["text"][:allowance].rstrip() + "…"
-                row["truncated"] = True
+    def _budget(self, rows: list[Row], conflicts: Sequence[dict[str, Any]] = ()) -> None:
+        """Cut long texts so that together they fit the beat's budget; a cut is named. Pairs show their rows' texts."""
+        room = max(self.tokens, len(rows) * ROW_MIN_TOKENS // 2)
+        for row, share in zip(rows, shares([tokens(row["text"]) for row in rows], room), strict=True):
+            if (text := cut(row["text"], share)) != row["text"]:
+                row["text"], row["truncated"] = text, True
+        shown = {(row["tier"], row["slug"]): row["text"] for row in rows}
+        for pair in conflicts:
+            for tier in ("project", "medulla"):
+                pair[tier]["text"] = shown[tier, pair["slug"]]
 
     # -- pairs -------------------------------------------------------------------------------------------------------
 
@@ -354,7 +212,7 @@ class Recall:
                     for slug, version in opened.store.live(missing).items()
                     if version.active and slug not in hidden
                 ]
-                rows += self._rows(opened, found, match="pair", scored=False)
+                rows += self._feeds.rows(opened, found, match="pair", scored=False)
                 feeds[there].claims.update({version.slug: claim for version, claim, _ in found})
 
     # -- the wide read -----------------------------------------------------------------------------------------------
@@ -375,7 +233,7 @@ class Recall:
                 continue
             try:
                 with self._brains.use(brain) as opened:
-                    feed = self.feed(opened, query, limit=limit, min_score=min_score, marked=True)
+                    feed = self._feeds.feed(opened, query, limit=limit, min_score=min_score, marked=True)
                     counts, age = opened.store.counts(), self._age(opened)
             except (HindbrainError, OSError) as failure:
                 unreachable.append({"store_brain": brain.name, "reason": str(failure)})
@@ -419,17 +277,10 @@ class Recall:
             brains.append(route.brain)
         if asked is not TierAsked.PROJECT and self._brains.has_medulla():
             brains.append(self._brains.home.medulla())
-        words = query_terms(query or "")
         rows: list[Row] = []
         for brain in brains:
             with self._brains.use(brain) as opened:
-                self._reconciler.fresh(opened)
-                for version in opened.store.as_of(at):
-                    claim = parse(version.text, fallback_label=version.slug)
-                    score = coverage(words, set(terms(claim.label)), set(claim_terms(claim)), {}, 0) if words else 0.0
-                    if version.active and (not words or score >= BEAT_MIN_SCORE):
-                        row = self._maker.row(opened, version, now=at, match="as_of", score=round(score, 4), claim=claim)
-                        rows.append(row | {"born_at": version.born_at, "ended_at": version.ended_at})
+                rows += self._feeds.as_of(opened, query, at=at)
         rows.sort(key=lambda row: (-row["score"], -row["born_at"], row["slug"]))
         found = len(rows)
         self._budget(rows[:limit])

@@ -49,7 +49,7 @@ RESOURCES = (
         name="claim",
         description="One claim of this project with every version of it, newest first.",
         operation="history",
-        mime_type="application/json",
+        mime_type="text/markdown",
         argument="claim",
     ),
 )

@@ -1,0 +1,39 @@
+"""Rendering: recalled rows as the text that goes into a context. Fenced, attributed, and never above its budget of tokens."""
+
+from collections.abc import Sequence
+
+from hindbrain.engines.fence import fenced, shares, tokens
+from hindbrain.policy.recall import ROW_MIN_TOKENS
+from hindbrain.services.rows import Row
+
+__all__ = ["rendered", "rendered_rows", "row_text"]
+
+_NOTE_TOKENS = 16  # what the sentence about the rest costs
+
+
+def row_text(row: Row) -> str:
+    """One row in words: what it is called, whose it is, what to mind, how it came here, what it says."""
+    marks = [row["tier"], f"by {row['source_agent']}", f"from {row['origin_brain']}"]
+    marks += ["stale"] if row.get("stale") else []
+    marks += ["cited code changed since"] if row.get("contradicted_by_code") else []
+    marks += ["graded wrong"] if row.get("graded_wrong") or row.get("demotion_pending") else []
+    chain = [row["chain"]["text"]] if "chain" in row else []
+    return "\n".join([f"{row['claim']} ({', '.join(marks)})", *chain, row["text"]])
+
+
+def rendered(texts: Sequence[str], allowed: int) -> tuple[str, int]:
+    """Texts as fenced data within a budget, and how many were left out: long ones are cut first, then the last ones go."""
+    whole = [fenced(text) for text in texts]
+    if tokens("\n".join(whole)) <= allowed:
+        return "\n".join(whole), 0
+    most = max(1, (allowed - _NOTE_TOKENS) // ROW_MIN_TOKENS)
+    room = max(ROW_MIN_TOKENS, allowed - _NOTE_TOKENS - min(most, len(texts)))  # a line break for each
+    given = shares([tokens(text) for text in whole[:most]], room)
+    kept = [fenced(text, within=share) for text, share in zip(texts, given, strict=False)]
+    left = len(texts) - len(kept)
+    return "\n".join([*kept, *([f"{left} more did not fit; ask for fewer rows or narrower."] if left else [])]), left
+
+
+def rendered_rows(rows: Sequence[Row], allowed: int) -> tuple[str, int]:
+    """Rows as fenced, attributed data: a stored order stays inside its fence."""
+    return rendered([row_text(row) for row in rows], allowed)
