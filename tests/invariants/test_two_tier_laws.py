@@ -80,8 +80,8 @@ def test_tt_inv_06_a_brain_that_is_still_loading_says_so_and_shows_what_it_has(w
         for number in range(SCAN_INLINE_FILES):
             writer.put_claim(replace(live, slug=f"lamp-{number}"), expected=None, ended_act="claim.file", terms=["lamp"])
     world.restart()
+    world.resident = True
     world.file(x, "late").write_text(world.file(x, "harbour").read_text().replace("Harbour", "Late"))
-    world.app.house.recall.patient = False  # as in a process that takes changed files in beside the calls
 
     first = here.north("harbour")
 

@@ -71,12 +71,15 @@ class World:
         # A busy machine must not turn a beat into one without the medulla; tests of the limit set their own.
         self._settings = {"medulla_timeout_ms": 60_000, **settings, **({"store_url": store_url} if store_url else {})}
         self.bound_root: str | None = None
+        self.resident = False  # True: a process with time beside its calls, as the owner is
         self._app: App | None = None
 
     @property
     def app(self) -> App:
         if self._app is None:
-            self._app = App(self.home, Settings(self._settings), clock=self.clock, bound_root=self.bound_root)
+            self._app = App(
+                self.home, Settings(self._settings), clock=self.clock, bound_root=self.bound_root, resident=self.resident
+            )
         return self._app
 
     def restart(self, **settings: Any) -> None:

@@ -13,9 +13,11 @@ from hindbrain.services.doctor import Doctor
 from hindbrain.services.erasure import Erasure
 from hindbrain.services.events import Events
 from hindbrain.services.exchange import Exchange
+from hindbrain.services.feeds import Feeds
 from hindbrain.services.gateway import Gateway
 from hindbrain.services.grades import Grades
 from hindbrain.services.ledgers import Ledgers
+from hindbrain.services.migration import Migration
 from hindbrain.services.north import North
 from hindbrain.services.projects import Projects
 from hindbrain.services.promotion import Promotion
@@ -55,7 +57,8 @@ class House:
         self.gateway = Gateway(clock, self.events)
         self.reconciler = Reconciler(self.gateway, settings, clock)
         self.maker = RowMaker(home, settings.number("stale_after_days"))
-        self.recall = Recall(self.brains, self.reconciler, self.maker, settings, clock, patient=not resident)
+        self.feeds = Feeds(self.reconciler, self.maker, clock, patient=not resident)
+        self.recall = Recall(self.brains, self.feeds, settings, clock)
         self.north = North(self.router, self.recall, self.contract, self.counters)
         self.claims = Claims(self.brains, self.router, self.gateway, self.reconciler, clock)
         self.promotion = Promotion(self.brains, self.gateway, self.reconciler, self.maker, clock)
@@ -65,6 +68,7 @@ class House:
         self.boot = Boot(self.brains, self.router, self.gateway, self.events, clock)
         self.projects = Projects(home, self.brains, self.router, self.reconciler, clock)
         self.exchange = Exchange(self.brains, self.router, self.gateway, self.reconciler, clock)
+        self.migration = Migration(self.brains, self.router, self.gateway, self.reconciler, clock)
         self.ledgers = Ledgers(self.brains, self.router)
         self.standing = Standing(self.brains, self.router, self.contract, self.counters, clock)
         self.doctor = Doctor(home, self.brains, self.router, self.contract, self.counters, self.reconciler, clock)

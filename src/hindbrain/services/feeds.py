@@ -1,0 +1,173 @@
+"""Feeds: what one brain has to say to a question. Candidates, score, floor and rows; knows of no other brain."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from hindbrain.domain.claim import Claim, parse
+from hindbrain.engines.ranking import coverage, weighed
+from hindbrain.engines.text import query_terms, terms
+from hindbrain.policy.recall import BEAT_CANDIDATES, BEAT_MIN_SCORE, LOOKUP_CLAIMS, QUERY_TERMS, RECENT_ROWS
+from hindbrain.services.brains import OpenBrain
+from hindbrain.services.gateway import claim_terms
+from hindbrain.services.reconcile import CONFLICT, Reconciler
+from hindbrain.services.routing import Gap, gap
+from hindbrain.services.rows import DEMOTION, GRADED_WRONG, Row, RowMaker
+from hindbrain.stores.port import Version
+
+__all__ = ["Feed", "Feeds"]
+
+
+@dataclass(slots=True)
+class Feed:
+    """What one store gave."""
+
+    rows: list[Row] = field(default_factory=list)
+    exists: int = 0
+    found: int = 0  # before the cut to the limit
+    gaps: list[Gap] = field(default_factory=list)
+    claims: dict[str, Claim] = field(default_factory=dict)
+
+
+class Feeds:
+    """Asks one open brain at a time."""
+
+    def __init__(self, reconciler: Reconciler, maker: RowMaker, clock: Callable[[], int], *, patient: bool) -> None:
+        self._reconciler = reconciler
+        self._maker = maker
+        self._clock = clock
+        self._patient = patient  # a process of its own takes in changed files before it answers; the owner may do it beside
+
+    def feed(
+        self,
+        opened: OpenBrain,
+        query: str | None,
+        *,
+        limit: int,
+        min_score: float = BEAT_MIN_SCORE,
+        marked: bool = False,
+        candidates: int = BEAT_CANDIDATES,
+        include_history: bool = False,
+    ) -> Feed:
+        """The best rows of one brain for a question. `marked` also shows claims that wait for their demotion."""
+        feed = Feed(gaps=self._take_in(opened))
+        for _ in range(2):
+            chosen = self._ranked(opened, query, min_score=min_score, marked=marked, candidates=max(candidates, limit))
+            shown = {version.slug: version.digest for version, _, _ in chosen[:limit]}
+            if not self._reconciler.stale_rows(opened, shown):
+                break
+        feed.exists = opened.store.counts().active_claims
+        feed.found = len(chosen)
+        feed.rows = self.rows(opened, chosen[:limit], match="task")
+        feed.claims = {version.slug: claim for version, claim, _ in chosen[:limit]}
+        if include_history:
+            feed.rows += self._history_rows(opened, query, limit=limit)
+            feed.found += len(feed.rows) - len(shown)
+        return feed
+
+    def _take_in(self, opened: OpenBrain) -> list[Gap]:
+        gaps = []
+        if not self._reconciler.fresh(opened, wait=self._patient):
+            gaps.append(gap("warming", f"claim files of {opened.brain.display_name} changed on disk and are being taken in"))
+        marked = {mark.slug: None for mark in opened.store.marks(kind=CONFLICT)}
+        self._reconciler.stale_rows(opened, marked)  # a merge that was finished in place leaves the directory's time as it was
+        for mark in opened.store.marks(kind=CONFLICT) if marked else ():
+            path = opened.holding(mark.slug).file(mark.slug)
+            gaps.append(
+                gap(CONFLICT, f"{path} has merge-conflict markers and is not served", "resolve the markers in that file by hand")
+            )
+        if lag := opened.store.lag():
+            gaps.append(gap("index_lag", f"the text index is {lag} acts behind", "hindbrain doctor"))
+        return gaps
+
+    def _ranked(
+        self, opened: OpenBrain, query: str | None, *, min_score: float, marked: bool, candidates: int
+    ) -> list[tuple[Version, Claim, float]]:
+        words = query_terms(query or "")
+        if not words:
+            return []
+        found = opened.store.find(words[:QUERY_TERMS], limit=candidates, within=LOOKUP_CLAIMS)
+        versions = opened.store.live(found.slugs)
+        said = opened.store.words(found.slugs)
+        marks = self._marks(opened, found.slugs)
+        now, ranked = self._clock(), []
+        for slug in found.slugs:
+            version = versions.get(slug)
+            if version is None or not version.active or (DEMOTION in marks.get(slug, set()) and not marked):
+                continue
+            claim = parse(version.text, fallback_label=slug)
+            fit = coverage(words, set(terms(claim.label)), said.get(slug, ()), found.frequencies, found.total)
+            if fit >= min_score:
+                score = weighed(
+                    fit,
+                    verified=claim.state == "verified",
+                    stale=self._maker.is_stale(claim, now),
+                    graded_wrong=GRADED_WRONG in marks.get(slug, set()),
+                )
+                ranked.append((version, claim, score))
+        ranked.sort(key=lambda one: (-one[2], -(one[1].created or 0), one[0].slug))
+        return ranked
+
+    @staticmethod
+    def _marks(opened: OpenBrain, slugs: Iterable[str]) -> dict[str, set[str]]:
+        found: dict[str, set[str]] = {}
+        for mark in opened.store.marks(slugs=list(slugs)):
+            found.setdefault(mark.slug, set()).add(mark.kind)
+        return found
+
+    def rows(
+        self, opened: OpenBrain, chosen: list[tuple[Version, Claim, float]], *, match: str, scored: bool = True
+    ) -> list[Row]:
+        slugs = [version.slug for version, _, _ in chosen]
+        marks: dict[str, list[Any]] = {}
+        for mark in opened.store.marks(slugs=slugs) if slugs else ():
+            marks.setdefault(mark.slug, []).append(mark)
+        cited = opened.store.anchors(slugs) if slugs else {}
+        now = self._clock()
+        return [
+            self._maker.row(
+                opened,
+                version,
+                now=now,
+                match=match,
+                score=score if scored else None,
+                marks=marks.get(version.slug, ()),
+                cited=cited.get(version.slug),
+                claim=claim,
+            )
+            for version, claim, score in chosen
+        ]
+
+    def _history_rows(self, opened: OpenBrain, query: str | None, *, limit: int) -> list[Row]:
+        """Superseded versions that match, labelled; only on request."""
+        words, now, rows = set(query_terms(query or "")), self._clock(), []
+        for version in opened.store.ended(limit=5_000):
+            claim = parse(version.text, fallback_label=version.slug)
+            if words and words & set(claim_terms(claim)):
+                rows.append(self._maker.row(opened, version, now=now, match="history", score=None, claim=claim))
+            if len(rows) == limit:
+                break
+        return rows
+
+    def recent(self, opened: OpenBrain, *, limit: int = RECENT_ROWS) -> list[Row]:
+        """The newest fresh claims, for a question that nothing answers."""
+        now = self._clock()
+        marks: set[str] = {mark.slug for mark in opened.store.marks(kind=DEMOTION)}
+        fresh = []
+        for version in opened.store.recent(limit + len(marks)):
+            claim = parse(version.text, fallback_label=version.slug)
+            if version.slug not in marks and not self._maker.is_stale(claim, now):
+                fresh.append((version, claim, 0.0))
+        return self.rows(opened, fresh[:limit], match="recent", scored=False)
+
+    def as_of(self, opened: OpenBrain, query: str | None, *, at: int) -> list[Row]:
+        """What was live at a time, from the record; with a question, what of it matches."""
+        self._reconciler.fresh(opened)
+        words, rows = query_terms(query or ""), []
+        for version in opened.store.as_of(at):
+            claim = parse(version.text, fallback_label=version.slug)
+            score = coverage(words, set(terms(claim.label)), set(claim_terms(claim)), {}, 0) if words else 0.0
+            if version.active and (not words or score >= BEAT_MIN_SCORE):
+                row = self._maker.row(opened, version, now=at, match="as_of", score=round(score, 4), claim=claim)
+                rows.append(row | {"born_at": version.born_at, "ended_at": version.ended_at})
+        return rows
