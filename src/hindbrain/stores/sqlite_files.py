@@ -96,7 +96,7 @@ class Turns:
                 yield True
                 return
             with _disk(self._path):
-                handle = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+                handle = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
             try:
                 first = _flock(handle, seconds)
                 self._depth += mine
