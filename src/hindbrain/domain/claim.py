@@ -301,9 +301,9 @@ def stamped(text: str, key: str, value: str) -> str:
     newline = "\r\n" if "\r\n" in text else "\n"
     lines = text.split(newline)
     line = f"{key}: {one_line(value)}"
-    if lines[0].removeprefix("\ufeff").rstrip() != "---":
-        return newline.join(["---", line, "---", "", text])
     order = [name for name, _ in _ORDER]
+    if lines[0].removeprefix("\ufeff").rstrip() != "---":
+        return _stamped_unfenced(text, lines, newline, key, line, order)
     place = 1
     for at in range(1, len(lines)):
         if lines[at].rstrip() == "---":
@@ -313,6 +313,18 @@ def stamped(text: str, key: str, value: str) -> str:
             return newline.join([*lines[:at], line, *lines[at + 1 :]])
         if match and match[1] in order and order.index(match[1]) < order.index(key):
             place = at + 1
+    return newline.join([*lines[:place], line, *lines[place:]])
+
+
+def _stamped_unfenced(text: str, lines: list[str], newline: str, key: str, line: str, order: list[str]) -> str:
+    """A file from before the fence keeps its form: a fence above its keys would hide them."""
+    keys = [(at, match[1]) for at, one in enumerate(lines[:40]) if (match := _KEY.match(one)) and match[1] in order]
+    if not keys:
+        return newline.join(["---", line, "---", "", text])
+    known = next((at for at, name in keys if name == key), None)
+    if known is not None:
+        return newline.join([*lines[:known], line, *lines[known + 1 :]])
+    place = max((at + 1 for at, name in keys if order.index(name) < order.index(key)), default=keys[0][0])
     return newline.join([*lines[:place], line, *lines[place:]])
 
 
