@@ -101,6 +101,18 @@ def moved(scene: Scene) -> Answer:
     return scene.called("rebind", old=old, new=new)
 
 
+def migrated(scene: Scene, text: str) -> Answer:
+    """A claim that lies in the medulla of an older runtime, sent to the project by a table."""
+    store = scene.world.store(None)
+    (store / "mixed.light.md").write_text(f"---\nProtocol: L1GHT/1.0\nNode: Mixed\n---\n\n{text}\n")
+    table = scene.world.place / "table.jsonl"
+    table.write_text(json.dumps({"slug": "mixed", "class": "project", "destination": scene.root}) + "\n")
+    answer = scene.called("migrate.apply", table=str(table))
+    if not answer["ok"]:
+        (store / "mixed.light.md").unlink()  # the person's own file; only its way into the project is refused
+    return answer
+
+
 # entry point -> what breaks the policy there. Every one of them is also called by an agent whose id holds a secret.
 ATTACKS: dict[str, dict[str, Act]] = {
     "memorize": {
@@ -148,6 +160,11 @@ ATTACKS: dict[str, dict[str, Act]] = {
     },
     "forget": {"forged human": lambda s: s.called("forget", claim="ferry", agent_id="human:founder")},
     "ingest": {"code for the medulla": lambda s: s.called("ingest", path=s.root, tier="medulla")},
+    "migrate.apply": {
+        "secret": lambda s: migrated(s, f"deploys use {TOKEN}"),
+        "rejected": lambda s: migrated(s, REJECTED.upper()),
+    },
+    "migrate.rollback": {},
     "learn": {},
     "consolidate": {},
     "init": {},
@@ -165,6 +182,8 @@ LAWS: dict[str, Act] = {
     "reject": lambda s: s.world.human(s.root).call("reject", claim="ferry", reason="it moved"),
     "forget": lambda s: s.world.human(s.root).call("forget", claim="ferry"),
     "ingest": lambda s: s.called("ingest", path=s.root),
+    "migrate.apply": lambda s: migrated(s, "the tram runs until two at night"),
+    "migrate.rollback": lambda s: migrated(s, "the tram runs until two at night") and s.called("migrate.rollback"),
     "learn": lambda s: s.called("learn", feedback="correct", node_ids=["ferry"]),
     "consolidate": lambda s: s.called("consolidate", apply=True),
     "init": lambda s: s.called("init", path=s.root),
@@ -213,6 +232,7 @@ def test_conf_07_a_secret_in_an_agents_name_is_refused_and_not_recorded(scene: S
     }
     paths = {"init": {"path": scene.root}, "uninit": {"path": scene.root}, "rebind": {"old": "/nowhere", "new": scene.root}}
     files = {"export": {"target": str(scene.world.place / "x.tar.gz")}, "import": {"source": named.archived("the tram")}}
+    files |= {"migrate.apply": {"table": str(scene.world.place / "none.jsonl")}, "migrate.rollback": {}}
 
     answer = agent.call(entry, **{**arguments, **more, **told, **paths, **files}[entry])
 

@@ -23,6 +23,7 @@ __all__ = [
     "LedgerBroken",
     "MedullaForbidsCode",
     "MethodRefused",
+    "MigrationFailed",
     "NotAProjectBrain",
     "NotLive",
     "NotReady",
@@ -35,6 +36,7 @@ __all__ = [
     "StaleWrite",
     "StoreNewer",
     "StoreUnavailable",
+    "TableRefused",
     "TimedOut",
     "Unauthorized",
     "UnknownBrain",
@@ -123,6 +125,12 @@ class MedullaForbidsCode(Refusal):
     """The medulla belongs to no project and holds no code."""
 
     code = "medulla_forbids_code"
+
+
+class TableRefused(Refusal):
+    """The table of a migration does not name every live claim once, or names a place that cannot take one."""
+
+    code = "table_refused"
 
 
 class InvalidParams(HindbrainError):
@@ -235,6 +243,13 @@ class PathRefused(HindbrainError):
 
     code = "path_refused"
     http_status = 403
+
+
+class MigrationFailed(HindbrainError):
+    """A migration could not be carried out as a whole, so it was taken back."""
+
+    code = "migration_failed"
+    http_status = 500
 
 
 class OwnerRunning(HindbrainError):

@@ -1,6 +1,6 @@
 """The registry: every operation once, with its types, effect, help text and errors."""
 
-from hindbrain.operations import boot, brains, claims, exchange, governance, ledger, recall, session
+from hindbrain.operations import boot, brains, claims, exchange, governance, ledger, migration, recall, session
 from hindbrain.operations.registry import REGISTRY, Effect, Operation, describe, dispatch, input_schema
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "governance",
     "input_schema",
     "ledger",
+    "migration",
     "recall",
     "session",
 ]

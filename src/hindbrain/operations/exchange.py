@@ -9,10 +9,11 @@ from hindbrain.domain.errors import BrainlessRoot, InvalidParams, PathRefused
 from hindbrain.operations.registry import Effect, operation
 from hindbrain.services.call import Call
 
-__all__ = ["export", "import_"]
+__all__ = ["absolute", "export", "import_"]
 
 
-def _absolute(path: str, call: Call) -> str:
+def absolute(path: str, call: Call) -> str:
+    """A file name as the caller means it: a relative one lies in their directory."""
     base = call.caller.root or os.getcwd()
     return path if os.path.isabs(os.path.expanduser(path)) or "\x00" in path else os.path.join(base, path)
 
@@ -26,7 +27,7 @@ def export(
     tier: Annotated[str | None, Meta(description="medulla for the shared one")] = None,
 ) -> dict[str, Any]:
     """Write everything of this brain as one archive of plain files: claims, history, boot memory and ledger."""
-    return call.house.exchange.export(call.caller, target=_absolute(target, call), tier=tier, progress=call.progress)
+    return call.house.exchange.export(call.caller, target=absolute(target, call), tier=tier, progress=call.progress)
 
 
 @operation(
@@ -45,5 +46,5 @@ def import_(
 ) -> dict[str, Any]:
     """Read an export into this brain, through the same gateway as any write; says what was taken and refused, and why."""
     return call.house.exchange.take_in(
-        call.caller, source=_absolute(source, call), tier=tier, dry_run=dry_run, progress=call.progress
+        call.caller, source=absolute(source, call), tier=tier, dry_run=dry_run, progress=call.progress
     )

@@ -23,6 +23,8 @@ RULES = """\
 - `promote` copies a claim into the medulla with its provenance; the original stays. Makers propose, orchestrators promote, and
   `audit_promotions` lists who shared what, and why.
 - `learn` grades a claim. `consolidate` takes what was graded wrong out of the medulla, into its history.
+- A medulla that mixes projects is sorted by a table that a person decides on: `migrate.plan`, `migrate.apply`, and
+  `migrate.rollback` to take it back.
 - `reject` and `forget` are human acts: a rejected value does not come back, a forgotten claim is erased.
 - `history` and `recall` (with as_of) show what was believed when; `ledger.show` and `ledger.verify` show and prove the record.
 - `export` and `import` carry a brain to another machine, `rebind` follows a repository that moved, `uninit` takes back

@@ -10,6 +10,7 @@ from hindbrain.domain.caller import Caller
 from hindbrain.domain.claim import outdated, parse
 from hindbrain.domain.errors import HindbrainError
 from hindbrain.domain.ledger import breaks
+from hindbrain.domain.migration import AMBIGUOUS
 from hindbrain.engines.conflicts import differ
 from hindbrain.engines.hygiene import scan
 from hindbrain.policy.limits import AGED_OUT_HOURS, DAY_MS, HOUR_MS, MEDULLA_SOFT_CAP, MEDULLA_WARN_AT
@@ -22,6 +23,7 @@ from hindbrain.services.routing import Router
 from hindbrain.services.rows import DEMOTION
 from hindbrain.stores.files import digest_of
 from hindbrain.stores.home import Home
+from hindbrain.stores.migration_backup import MigrationBackup
 
 __all__ = ["Doctor"]
 
@@ -175,6 +177,7 @@ class Doctor:
         volume: dict[str, int] = {}
         pending: list[dict[str, Any]] = []
         unattributed: list[str] = []
+        ambiguous: list[str] = []
         for brain in self._all():
             try:
                 with self._brains.use(brain) as opened:
@@ -187,6 +190,7 @@ class Doctor:
                         for m in opened.store.marks(kind=DEMOTION)
                     ]
                     if brain.root is None:
+                        ambiguous = self._ambiguous(opened, warnings)
                         unattributed = [v.slug for v in opened.store.each_live() if parse(v.text).origin_brain is None]
             except (HindbrainError, OSError) as failure:
                 # The table of brains names this one as unreachable; its numbers are simply not known here.
@@ -215,8 +219,23 @@ class Doctor:
             "demotion_pending": pending,
             "conflicts": self._conflict_count(),
             "unattributed": unattributed,
+            "ambiguous": len(ambiguous),
+            "ambiguous_slugs": ambiguous,
             "manifest_mismatch": mismatched,
         }
+
+    def _ambiguous(self, medulla: OpenBrain, warnings: list[dict[str, Any]]) -> list[str]:
+        """Claims that a migration left for a person to classify, and a migration that did not end."""
+        marked = [mark.slug for mark in medulla.store.marks(kind=AMBIGUOUS)]
+        found = sorted(slug for slug, version in medulla.store.live(marked).items() if version.active)
+        if found:
+            text = f"{len(found)} claims of the medulla wait for a person to say where they belong: {', '.join(found[:5])}"
+            warnings.append(_warning("warn", AMBIGUOUS, text, "hindbrain migrate plan --target TABLE, edit it, then apply it"))
+        for backup in MigrationBackup.all(self._home.medulla_dir):
+            if backup.manifest["state"] != "applied":
+                text = f"{backup.path}: a migration was interrupted"
+                warnings.append(_warning("warn", "half_migrated", text, "hindbrain migrate rollback"))
+        return found
 
     def _conflict_count(self) -> int:
         """Pairs that disagree, over all brains that can be read; one that cannot is in the warnings already."""

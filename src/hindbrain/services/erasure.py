@@ -6,9 +6,10 @@ from typing import Any
 
 from hindbrain.domain.brain import MEDULLA, Brain
 from hindbrain.domain.caller import Caller
-from hindbrain.domain.claim import Block, Claim, parse, slug_of
+from hindbrain.domain.claim import Block, Claim, body_text, parse, slug_of
 from hindbrain.domain.errors import HindbrainError, UnknownClaim
 from hindbrain.domain.ledger import Act
+from hindbrain.domain.migration import moved_to
 from hindbrain.policy.limits import LOCK_WAIT_S
 from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.consolidation import forget_slug
@@ -16,6 +17,7 @@ from hindbrain.services.events import Events
 from hindbrain.services.gateway import Gateway, fingerprints
 from hindbrain.services.reconcile import Reconciler
 from hindbrain.services.routing import Router
+from hindbrain.stores.migration_backup import erase_from_backups
 from hindbrain.stores.port import Version
 
 __all__ = ["Erasure"]
@@ -167,8 +169,10 @@ class Erasure:
             try:
                 with self._brains.use(brain) as opened:
                     self._reconciler.fresh(opened)
-                    if any(erase.meant(parse(one.text, fallback_label=erase.slug)) for one in opened.store.versions(erase.slug)):
-                        reached.append({"brain": brain.name, "slug": erase.slug, "files": self._erase(opened, erase)})
+                    versions = [parse(one.text, fallback_label=erase.slug) for one in opened.store.versions(erase.slug)]
+                    wider = _with_original(erase, versions, f"{home.name}#{erase.slug}")
+                    if any(wider.meant(one) for one in versions):
+                        reached.append({"brain": brain.name, "slug": erase.slug, "files": self._erase(opened, wider)})
             except (HindbrainError, OSError) as failure:
                 unreached.append({"brain": brain.name, "reason": str(failure)})
         return unreached
@@ -186,6 +190,8 @@ class Erasure:
             if len(meant) == len(versions):
                 opened.state.forget(slug)
                 forget_slug(opened.directory, slug)
+            brain = opened.brain
+            files += erase_from_backups(self._brains.home.medulla_dir, brain.fingerprint, brain.root, slug)
         self._events.publish({"brain": opened.brain.name, "act": "claim.forget"}, session=erase.caller.session)
         return files
 
@@ -230,3 +236,16 @@ class _Erase:
 def _came_from(claim: Claim, brain: Brain, slug: str) -> bool:
     """A shared copy says which claim it is a copy of; one that was imported kept the brain it was born in."""
     return claim.origin_claim == f"{brain.name}#{slug}" or claim.origin_brain == brain.name
+
+
+def _with_original(erase: _Erase, versions: Sequence[Claim], here: str) -> _Erase:
+    """A brain that holds a pointer to the forgotten claim also holds the original that a migration moved: that goes too."""
+    if not any(moved_to(one) == here for one in versions):
+        return erase
+    said = tuple(body_text(one).strip() for one in erase.values)
+    return replace(
+        erase,
+        meant=lambda one: (
+            erase.meant(one) or moved_to(one) == here or any(text.startswith(body_text(one).strip()) for text in said)
+        ),
+    )

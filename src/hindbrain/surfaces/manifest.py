@@ -31,6 +31,9 @@ class Manifest:
                 name = ".".join(word.replace("-", "_") for word in words[:count])
                 if found := self.offered.get(name):
                     return found, count
+        # A family that begins with a plan shows the plan when no verb is named: nothing is changed by leaving a word out.
+        if words and (len(words) == 1 or words[1].startswith("-")) and (plan := self.offered.get(f"{words[0]}.plan")):
+            return plan, 1
         return None
 
 
