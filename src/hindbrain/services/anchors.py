@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import stat
 from collections.abc import Iterable, Mapping
 
 from hindbrain.domain.errors import PathRefused
@@ -51,7 +52,10 @@ def file_digest(root: str, path: str) -> str:
     if not _inside(path, root):
         return ""
     try:
-        with open(os.path.join(root, path), "rb") as file:
+        # Not blocking: a pipe in the repository must not hold up the call until somebody writes into it.
+        with open(os.path.join(root, path), "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                return ""
             content = file.read(_MOST_BYTES + 1)
     except (OSError, ValueError):
         return ""

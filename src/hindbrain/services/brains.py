@@ -30,7 +30,9 @@ class OpenBrain:
         self.store = store
         self.state = FileState(directory / "files.db")
         self._own = ClaimDirectory(directory / "agent-memory")
-        self._carried = ClaimDirectory(Path(brain.root, REPO_DIR, "agent-memory")) if brain.root is not None else None
+        # A root that became a link belongs to the directory it leads to, and so does the memory in there.
+        carries = brain.root is not None and os.path.realpath(brain.root) == brain.root
+        self._carried = ClaimDirectory(Path(brain.root or "", REPO_DIR, "agent-memory")) if carries else None
         self.users = 0
         self.lock = threading.RLock()
         self.counts: dict[tuple[str, str], int] = {}
@@ -39,7 +41,7 @@ class OpenBrain:
     @property
     def places(self) -> tuple[ClaimDirectory, ...]:
         """Where claim files are read from; the first is where they are written."""
-        if self._carried is not None and os.path.isdir(self._carried.path):
+        if self._carried is not None and self._carried.is_own():
             return (self._carried, self._own)
         return (self._own,)
 

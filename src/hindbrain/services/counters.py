@@ -126,9 +126,9 @@ class Refusals:
             "at": self._clock(),
             "actor": actor,
             "channel": caller.channel.value,
-            "caller_root": caller.root,
+            "caller_root": None if caller.root is None or scan(caller.root) else caller.root,
             **payload,
         }
         handle = os.open(self._home.refusals_file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(json.dumps(line, ensure_ascii=False) + "\n")
+            file.write(json.dumps(line) + "\n")  # escaped: the name of a directory need not be text

@@ -93,6 +93,8 @@ class Projects:
         if "\x00" in path or not os.path.isabs(os.path.expanduser(path)):
             raise PathRefused(f"{path[:120]!r} is not an absolute path", fix="give the absolute directory")
         real = canonical_root(path)
+        if not _is_text(real):
+            raise PathRefused(f"{path[:120]!r} is not UTF-8", fix="rename the directory, or work in one above it")
         if not os.path.isdir(real):
             raise InvalidParams(f"{path[:120]!r} is not a directory", fix="give a directory that exists")
         return real
@@ -150,9 +152,19 @@ class Projects:
 
     @staticmethod
     def _refuse_home_directory(root: str) -> None:
+        # What holds everybody's projects would make one brain answer for all of them.
         user = canonical_root(os.path.expanduser("~"))
-        if root in (user, "/"):
+        holds_all = contains(root, user) and not os.path.exists(os.path.join(root, ".git"))
+        if root in (user, "/") or holds_all:
             raise PathRefused(f"{root} is not a project", fix="run it in the directory of a repository")
+
+    @staticmethod
+    def _refuse_links(carried: Path) -> None:
+        """A repository may come with links in here: following one would read or write another brain's memory."""
+        memory = carried / "agent-memory"
+        for path in (carried, memory, memory / ".history", memory / ".locks"):
+            if path.is_symlink():
+                raise PathRefused(f"{path} is a link; memory is kept in real directories only", fix="look at where it leads")
 
     def _note(self, caller: Caller, opened: OpenBrain, act: str, payload: dict[str, Any]) -> None:
         with opened.store.writing() as writer:
@@ -170,6 +182,7 @@ class Projects:
         root = brain.root or ""
         seen = main_path(target)
         if not brain.covers(seen):
+            self._refuse_home_directory(seen)
             brain = replace(brain, ingest_roots=(*brain.ingest_roots, target))
             self._home.add_ingest_root(target, root)
         paths = list(_files(target))
@@ -223,6 +236,7 @@ class Projects:
         start = self._existing_directory(path)
         root = repository_of(start).root
         self._refuse_home_directory(root)
+        self._refuse_links(Path(root) / REPO_DIR)
         moved_from = self._moved(caller, root)
         brain, reused = self._bootstrap(caller, root)
         carried = Path(root) / REPO_DIR
@@ -321,6 +335,7 @@ class Projects:
         carried = Path(root) / REPO_DIR
         if brain is None or not (carried / "brain.json").exists():
             raise UnknownBrain(f"{root} was not initialised here", fix="hindbrain status shows the brains of this home")
+        self._refuse_links(carried)
         with self._brains.use(brain) as opened:
             place, own = ClaimDirectory(carried / "agent-memory"), ClaimDirectory(opened.directory / "agent-memory")
             os.makedirs(own.history_path, mode=0o700, exist_ok=True)
@@ -382,17 +397,38 @@ def _tree(paths: list[str], name: str) -> tuple[list[Node], list[Edge]]:
 def _files(root: str) -> Iterator[str]:
     """The files of a project as git sees them, else all but the usual by-products."""
     if os.path.exists(os.path.join(root, ".git")):
-        listed = subprocess.run(
-            ["git", "-C", root, "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-            capture_output=True,
-            check=False,
-            timeout=120,
-        )
-        if listed.returncode == 0:
-            tracked = (name.decode("utf-8", "replace") for name in listed.stdout.split(b"\x00") if name)
+        listed = _listed_by_git(root)
+        if listed is not None:
+            tracked = (name.decode("utf-8", "replace") for name in listed.split(b"\x00") if name)
             yield from (name for name in tracked if not name.startswith(f"{REPO_DIR}/"))
             return
     for directory, inner, names in os.walk(root):
         inner[:] = sorted(d for d in inner if d not in _SKIPPED)
         for name in sorted(names):
             yield os.path.relpath(os.path.join(directory, name), root).encode("utf-8", "replace").decode()
+
+
+def _listed_by_git(root: str) -> bytes | None:
+    """What git says lies in a repository; None when it cannot say. A repository's own settings start no program here."""
+    # Variables of a git that started us (a hook, an alias) would speak of its repository instead of this one.
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    try:
+        listed = subprocess.run(
+            ["git", "-c", "core.fsmonitor=false", "-C", root, "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+            capture_output=True,
+            check=False,
+            timeout=120,
+            stdin=subprocess.DEVNULL,
+            env=environment,
+        )
+    except (subprocess.TimeoutExpired, FileNotFoundError):
+        return None
+    return listed.stdout if listed.returncode == 0 else None
+
+
+def _is_text(path: str) -> bool:
+    try:
+        path.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True

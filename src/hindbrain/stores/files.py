@@ -4,6 +4,7 @@ import hashlib
 import os
 import re
 import secrets
+import stat
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
@@ -11,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hindbrain.domain.claim import Slug, outdated
+from hindbrain.domain.errors import PathRefused
+from hindbrain.policy.limits import CLAIM_MAX_BYTES
 from hindbrain.stores.atomic import sync_directory, write_text
 from hindbrain.stores.locks import locked
 
@@ -19,6 +22,7 @@ __all__ = ["ClaimDirectory", "FileFacts", "Staged", "digest_of"]
 _NAME = re.compile(r"([a-z0-9]+(?:-[a-z0-9]+)*)\.light\.md\Z")
 _HISTORY = re.compile(r"([a-z0-9]+(?:-[a-z0-9]+)*)\.(\d+)\.light\.md\Z")
 _STALE_TEMPORARY_S = 3600
+_MOST_BYTES = 4 * CLAIM_MAX_BYTES  # what is read of a file; the rest of a larger one could only be refused
 
 
 def digest_of(text: str) -> str:
@@ -56,7 +60,12 @@ class ClaimDirectory:
         return self.path / f"{slug}.light.md"
 
     def has(self, slug: Slug) -> bool:
-        return os.path.exists(f"{self._prefix}{slug}.light.md")
+        return self.facts(slug) is not None
+
+    def is_own(self) -> bool:
+        """True for a directory that is here itself. A repository may hold a link in its place, into another brain's memory."""
+        inner = (self.history_path, self.locks_path)
+        return _is_directory(self.path.parent) and _is_directory(self.path) and not any(map(os.path.islink, inner))
 
     def lock(self, slug: Slug, *, wait_s: float) -> AbstractContextManager[None]:
         """The one writer of a slug. The lock file stays until its label is forgotten."""
@@ -71,9 +80,12 @@ class ClaimDirectory:
             return 0
 
     def facts(self, slug: Slug) -> FileFacts | None:
+        """What is known of a claim's file; None also for a link, a pipe or a directory: those are no claims."""
         try:
-            found = os.stat(f"{self._prefix}{slug}.light.md")
+            found = os.lstat(f"{self._prefix}{slug}.light.md")
         except FileNotFoundError:
+            return None
+        if not stat.S_ISREG(found.st_mode):
             return None
         return FileFacts(slug=slug, mtime_ns=found.st_mtime_ns, size=found.st_size)
 
@@ -104,13 +116,18 @@ class ClaimDirectory:
 
     def read(self, slug: Slug) -> str | None:
         """The file's text; bytes that are not UTF-8 are kept apart as surrogates, so that they can be named."""
+        if self.facts(slug) is None:
+            return None
         try:
-            return self.file(slug).read_bytes().decode("utf-8", "surrogateescape")
+            with open(self.file(slug), "rb", opener=_no_detour) as file:
+                return file.read(_MOST_BYTES).decode("utf-8", "surrogateescape")
         except FileNotFoundError:
             return None
 
     def stage(self, slug: Slug, text: str, *, replaced: str | None) -> Staged:
         """Write and sync the new version, and the archive of the one it replaces, under temporary names."""
+        if _is_directory(self.file(slug)):
+            raise PathRefused(f"{self.file(slug)} is a directory", fix="move it away; a claim is one file")
         self.history_path.mkdir(mode=0o700, parents=True, exist_ok=True)
         token = secrets.token_hex(6)
         live = self.path / f".{slug}.{token}.new.tmp"
@@ -158,7 +175,9 @@ class ClaimDirectory:
 
         The lock of the label, which the caller holds, goes with the last of them: its name is the label."""
         gone = 0
-        paths = [path for path in (self.file(slug), *(path for _, path in self.history(slug))) if path.exists()]
+        if self.file(slug).is_symlink():
+            self.file(slug).unlink()  # never a claim of ours, but it carries the name
+        paths = [*([self.file(slug)] if self.has(slug) else []), *(path for _, path in self.history(slug))]
         for path in paths:
             if which(path.read_bytes().decode("utf-8", "replace")):
                 path.unlink()
@@ -174,10 +193,11 @@ class ClaimDirectory:
         """The archived versions of a label, newest first."""
         found = []
         if self.history_path.is_dir():
-            for name in os.listdir(self.history_path):
-                match = _HISTORY.match(name)
-                if match and match[1] == slug:
-                    found.append((int(match[2]), self.history_path / name))
+            with os.scandir(self.history_path) as entries:
+                for entry in entries:
+                    match = _HISTORY.match(entry.name)
+                    if match and match[1] == slug and entry.is_file(follow_symlinks=False):
+                        found.append((int(match[2]), self.history_path / entry.name))
         return sorted(found, reverse=True)
 
     def sweep(self) -> int:
@@ -196,6 +216,18 @@ class ClaimDirectory:
         while (path := self.history_path / f"{slug}.{at}.light.md").exists():
             at += 1
         return path
+
+
+def _is_directory(path: Path) -> bool:
+    try:
+        return stat.S_ISDIR(os.lstat(path).st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+
+
+def _no_detour(path: str, flags: int) -> int:
+    """Open the file itself: no link to another, and no pipe that waits for a writer."""
+    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
 
 
 def _is_old(path: Path) -> bool:

@@ -16,7 +16,7 @@ __all__ = ["locked", "try_lock"]
 def try_lock(path: Path) -> int | None:
     """Take the lock and keep it until the returned handle is closed; None when somebody else has it."""
     while True:
-        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as taken:

@@ -43,17 +43,25 @@ def main_path(path: str) -> str:
 def _main_of(checkout: str, dot_git: str) -> str:
     """The main working tree behind a `.git` file: a linked worktree has a common directory, a submodule has none."""
     try:
-        with open(dot_git, encoding="utf-8") as file:
-            line = file.read().strip()
+        line = _first(dot_git)
         if not line.startswith("gitdir:"):
             return checkout
         git_dir = os.path.realpath(os.path.join(checkout, line.removeprefix("gitdir:").strip()))
-        with open(os.path.join(git_dir, "commondir"), encoding="utf-8") as file:
-            common = os.path.realpath(os.path.join(git_dir, file.read().strip()))
-    except (OSError, UnicodeDecodeError):
+        common = os.path.realpath(os.path.join(git_dir, _first(os.path.join(git_dir, "commondir"))))
+        back = os.path.realpath(os.path.join(git_dir, _first(os.path.join(git_dir, "gitdir"))))
+    except (OSError, ValueError):
+        return checkout
+    # Anybody can write a `.git` file that names a stranger's repository. It is a worktree when that repository names it too.
+    if os.path.dirname(git_dir) != os.path.join(common, "worktrees") or back != os.path.realpath(dot_git):
         return checkout
     # A bare repository has worktrees but no main checkout: the repository itself names the brain then.
     return os.path.dirname(common) if os.path.basename(common) == ".git" else common
+
+
+def _first(path: str) -> str:
+    """The path that one of git's pointer files holds."""
+    with open(path, encoding="utf-8") as file:
+        return file.read(8192).strip()
 
 
 def workspace_hint(path: str) -> str:

@@ -1,0 +1,1 @@
+"""A hostile repository, agent, page or machine: what must hold all the same."""
