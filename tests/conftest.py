@@ -8,9 +8,7 @@ import pytest
 
 from tests.support.world import World
 
-import importlib.util
-
-pytest_plugins = ["tests.support.owner"] + (["tests.support.postgres"] if importlib.util.find_spec("tests.support.postgres") else [])
+pytest_plugins = ["tests.support.owner", "tests.support.postgres"]
 
 
 @pytest.fixture(autouse=True)
