@@ -15,10 +15,11 @@ from hindbrain.services.events import Events
 from hindbrain.services.gateway import Gateway
 from hindbrain.services.recall import WIDE_IS_OFF, tier_asked
 from hindbrain.services.routing import Router
+from hindbrain.services.rows import RowMaker
 from hindbrain.stores.atomic import write_text
 from hindbrain.stores.port import BootEntry
 
-__all__ = ["Boot", "entry_text"]
+__all__ = ["Boot", "entry_text", "plain_entry"]
 
 SCHEMA = "m1nd-boot-memory-v0"
 
@@ -26,10 +27,13 @@ SCHEMA = "m1nd-boot-memory-v0"
 class Boot:
     """get, list, set and delete of boot entries."""
 
-    def __init__(self, brains: Brains, router: Router, gateway: Gateway, events: Events, clock: Callable[[], int]) -> None:
+    def __init__(
+        self, brains: Brains, router: Router, gateway: Gateway, maker: RowMaker, events: Events, clock: Callable[[], int]
+    ) -> None:
         self._brains = brains
         self._router = router
         self._gateway = gateway
+        self._maker = maker
         self._events = events
         self._clock = clock
 
@@ -48,7 +52,7 @@ class Boot:
         if not key.strip():
             raise InvalidParams("key is empty", fix="name the key")
         doctrine = tier == MEDULLA
-        brain = self._brains.home.medulla() if doctrine else self._router.write_route(caller)
+        brain = self._router.named(caller, tier)
         text = json.dumps(value, ensure_ascii=False, sort_keys=True)
         if len(text.encode("utf-8", "surrogatepass")) > CLAIM_MAX_BYTES:
             raise ClaimTooLarge(
@@ -92,16 +96,7 @@ class Boot:
     def _show(opened: OpenBrain) -> None:
         """The file people and old tools read; the database is the truth of it."""
         with opened.lock:
-            entries = {
-                one.key: {
-                    "value": json.loads(one.value),
-                    "tags": json.loads(one.tags),
-                    "source_refs": json.loads(one.source_refs),
-                    "updated_at_ms": one.updated_at_ms,
-                    "updated_by_agent": one.updated_by_agent,
-                }
-                for one in opened.store.boot()
-            }
+            entries = {one.key: plain_entry(one) for one in opened.store.boot()}
             write_text(
                 opened.directory / "boot_memory_state.json", json.dumps({"entries": entries}, indent=2, ensure_ascii=False) + "\n"
             )
@@ -144,20 +139,27 @@ class Boot:
             now = self._clock()
             return [
                 {
-                    "key": one.key,
-                    "value": json.loads(one.value),
-                    "tags": json.loads(one.tags),
-                    "source_refs": json.loads(one.source_refs),
-                    "updated_at_ms": one.updated_at_ms,
-                    "updated_by_agent": one.updated_by_agent,
+                    **plain_entry(one),
                     "tier": brain.tier.value,
                     "origin_brain": brain.name,
                     "source_agent": one.updated_by_agent,
                     "age_ms": max(0, now - one.updated_at_ms),
-                    "stale": False,
+                    "stale": self._maker.is_old(one.updated_at_ms, now),
                 }
                 for one in opened.store.boot()
             ]
+
+
+def plain_entry(entry: BootEntry) -> dict[str, Any]:
+    """One entry as plain values, as files and archives hold it."""
+    return {
+        "key": entry.key,
+        "value": json.loads(entry.value),
+        "tags": json.loads(entry.tags),
+        "source_refs": json.loads(entry.source_refs),
+        "updated_at_ms": entry.updated_at_ms,
+        "updated_by_agent": entry.updated_by_agent,
+    }
 
 
 def entry_text(entry: dict[str, Any]) -> str:

@@ -76,7 +76,7 @@ class Claims:
         if tier not in (None, "", MEDULLA, "project"):
             raise InvalidParams(f"tier {tier!r} means nothing here", fix="leave tier out, or give medulla for doctrine")
         doctrine = tier == MEDULLA
-        brain = self._brains.home.medulla() if doctrine else self._router.write_route(caller)
+        brain = self._router.named(caller, tier)
         if absolute and not (doctrine and caller.channel is Channel.HUMAN):
             raise HumanNeeded("absolute doctrine is set by a person, in the medulla", fix="a person writes it in a terminal")
         with self._brains.use(brain) as opened:
@@ -208,7 +208,7 @@ class Claims:
 
     def history(self, caller: Caller, *, claim: str, tier: str | None) -> dict[str, Any]:
         """Every version of a label, newest first, with who, when, by which channel and what ended it."""
-        brain = self._brains.home.medulla() if tier == MEDULLA else self._router.write_route(caller)
+        brain = self._router.named(caller, tier)
         slug = slug_of(claim)
         with self._brains.use(brain) as opened:
             self._reconciler.fresh(opened)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from hindbrain.domain.brain import MEDULLA, Brain
+from hindbrain.domain.brain import Brain
 from hindbrain.domain.caller import Caller
 from hindbrain.domain.claim import Block, Claim, body_text, parse, slug_of
 from hindbrain.domain.errors import HindbrainError, UnknownClaim
@@ -36,14 +36,11 @@ class Erasure:
         self._events = events
         self._clock = clock
 
-    def _brain(self, caller: Caller, tier: str | None) -> Brain:
-        return self._brains.home.medulla() if tier == MEDULLA else self._router.write_route(caller)
-
     def reject(
         self, caller: Caller, *, claim: str, value: str | None, reason: str, tier: str | None, lift: bool
     ) -> dict[str, Any]:
         """Refuse a value for good: it leaves recall, and no channel, label, case or look-alike brings it back."""
-        brain = self._brain(caller, tier)
+        brain = self._router.named(caller, tier)
         slug = slug_of(claim)
         self._gateway.check_text(reason)
         with self._brains.use(brain) as opened:
@@ -136,7 +133,7 @@ class Erasure:
 
     def forget(self, caller: Caller, *, claim: str, reason: str, tier: str | None) -> dict[str, Any]:
         """Erase a claim for real: row, file, history, words, graph, copies. The ledger keeps the act, not the content."""
-        brain = self._brain(caller, tier)
+        brain = self._router.named(caller, tier)
         slug = slug_of(claim)
         self._gateway.check_text(reason)
         with self._brains.use(brain) as opened:

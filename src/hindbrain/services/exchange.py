@@ -17,6 +17,7 @@ from hindbrain.domain.claim import Claim, parse, slug_of
 from hindbrain.domain.errors import HindbrainError, HumanNeeded, InvalidParams, PathRefused
 from hindbrain.domain.ledger import Act
 from hindbrain.policy.limits import CLAIM_MAX_BYTES
+from hindbrain.services.boot import plain_entry
 from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.gateway import Draft, Gateway
 from hindbrain.services.reconcile import Reconciler
@@ -41,9 +42,6 @@ class Exchange:
         self._reconciler = reconciler
         self._clock = clock
 
-    def _brain(self, caller: Caller, tier: str | None) -> Brain:
-        return self._brains.home.medulla() if tier == MEDULLA else self._router.write_route(caller)
-
     # -- out ---------------------------------------------------------------------------------------------------------
 
     def export(
@@ -55,7 +53,7 @@ class Exchange:
             raise PathRefused(f"{target[:120]!r} is not an absolute path", fix="give an absolute file name ending in .tar.gz")
         if path.exists():
             raise InvalidParams(f"{path} exists already", fix="choose a name that is free; an export never overwrites")
-        brain = self._brain(caller, tier)
+        brain = self._router.named(caller, tier)
         with self._brains.use(brain) as opened:
             self._reconciler.fresh(opened)
             temporary = path.with_name(f".{path.name}.tmp")
@@ -88,17 +86,7 @@ class Exchange:
                             archive, f"history/{name}", (place.history_path / name).read_text(encoding="utf-8", errors="replace")
                         )
                         history += 1
-        boot = [
-            {
-                "key": one.key,
-                "value": json.loads(one.value),
-                "tags": json.loads(one.tags),
-                "source_refs": json.loads(one.source_refs),
-                "updated_at_ms": one.updated_at_ms,
-                "updated_by_agent": one.updated_by_agent,
-            }
-            for one in opened.store.boot()
-        ]
+        boot = [plain_entry(one) for one in opened.store.boot()]
         _add(archive, "boot_memory.json", _json(boot))
         entries, after = 0, 0
         lines = io.StringIO()
@@ -124,7 +112,7 @@ class Exchange:
                 "only a person restores the medulla from an export; agents share by promoting",
                 fix="ask a person to run the import",
             )
-        brain = self._brain(caller, tier)
+        brain = self._router.named(caller, tier)
         report: dict[str, Any] = {"taken": [], "unchanged": [], "refused": []}
         try:
             with tarfile.open(path, mode="r:gz") as archive:

@@ -65,7 +65,7 @@ class House:
         self.grades = Grades(self.brains, self.router, self.reconciler, self.events, clock)
         self.consolidation = Consolidation(self.brains, self.gateway, self.reconciler, clock)
         self.erasure = Erasure(self.brains, self.router, self.gateway, self.reconciler, self.events, clock)
-        self.boot = Boot(self.brains, self.router, self.gateway, self.events, clock)
+        self.boot = Boot(self.brains, self.router, self.gateway, self.maker, self.events, clock)
         self.projects = Projects(home, self.brains, self.router, self.reconciler, clock)
         self.exchange = Exchange(self.brains, self.router, self.gateway, self.reconciler, clock)
         self.migration = Migration(self.brains, self.router, self.gateway, self.reconciler, clock)

@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from hindbrain.domain.brain import MEDULLA, Brain
 from hindbrain.domain.caller import Caller
 from hindbrain.domain.errors import LedgerBroken
 from hindbrain.domain.ledger import Entry, breaks
@@ -22,12 +21,9 @@ class Ledgers:
         self._brains = brains
         self._router = router
 
-    def _brain(self, caller: Caller, tier: str | None) -> Brain:
-        return self._brains.home.medulla() if tier == MEDULLA else self._router.write_route(caller)
-
     def verify(self, caller: Caller, *, tier: str | None) -> dict[str, Any]:
         """Walk the whole chain and name every place where it does not hold."""
-        brain = self._brain(caller, tier)
+        brain = self._router.named(caller, tier)
         with self._brains.use(brain) as opened:
             head = opened.store.head()
             entries = _walk(opened.store, head[0])
@@ -52,7 +48,7 @@ class Ledgers:
 
     def show(self, caller: Caller, *, after: int, limit: int, act: str | None, tier: str | None) -> dict[str, Any]:
         """Entries in order, with the claim's present label where it still has one."""
-        brain = self._brain(caller, tier)
+        brain = self._router.named(caller, tier)
         with self._brains.use(brain) as opened:
             entries = opened.store.entries(after=after, limit=limit, act=act)
             names = opened.store.names({e.subject.removeprefix("claim:") for e in entries if e.subject.startswith("claim:")})

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from hindbrain.domain.brain import Brain
+from hindbrain.domain.brain import MEDULLA, Brain
 from hindbrain.domain.caller import Caller, RootSource
 from hindbrain.domain.errors import BrainlessRoot, CallerRootUnknown
 from hindbrain.services.brains import Brains
@@ -148,6 +148,10 @@ class Router:
             fix=self.bootstrap_fix(caller, route.root),
             caller_root=route.root,
         )
+
+    def named(self, caller: Caller, tier: str | None) -> Brain:
+        """The brain that a call with a `tier` argument speaks of: the medulla when it is named, else the caller's own."""
+        return self._brains.home.medulla() if tier == MEDULLA else self.write_route(caller)
 
     def bootstrap_fix(self, caller: Caller, root: str) -> dict[str, Any]:
         """The one call that gives a directory its brain, ready to be executed as it stands."""

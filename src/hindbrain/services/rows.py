@@ -64,7 +64,10 @@ class RowMaker:
 
     def is_stale(self, claim: Claim, now: int) -> bool:
         """By the version's own birth stamp: re-affirming a belief makes it young again."""
-        return claim.created is not None and now - claim.created > self._stale_after
+        return claim.created is not None and self.is_old(claim.created, now)
+
+    def is_old(self, born: int, now: int) -> bool:
+        return now - born > self._stale_after
 
     def row(
         self,
