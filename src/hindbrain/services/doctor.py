@@ -229,7 +229,7 @@ class Doctor:
         marked = [mark.slug for mark in medulla.store.marks(kind=AMBIGUOUS)]
         found = sorted(slug for slug, version in medulla.store.live(marked).items() if version.active)
         if found:
-            text = f"{len(found)} claims of the medulla wait for a person to say where they belong: {', '.join(found[:5])}"
+            text = f"a person has yet to say where {len(found)} of the medulla belong: {', '.join(found[:5])}"
             warnings.append(_warning("warn", AMBIGUOUS, text, "hindbrain migrate plan --target TABLE, edit it, then apply it"))
         for backup in MigrationBackup.all(self._home.medulla_dir):
             if backup.manifest["state"] != "applied":
