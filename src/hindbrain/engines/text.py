@@ -12,6 +12,7 @@ __all__ = ["fold", "folds", "query_terms", "stem", "terms"]
 _WORD = re.compile(r"[^\W_]+(?:[_\-][^\W_]+)*", re.UNICODE)
 _PIECE = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_A-Za-z]+")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
+_NOT_PLAIN = re.compile("[^a-z0-9]+")
 _LONGEST = 64
 
 
@@ -78,6 +79,8 @@ def fold(text: str) -> str:
 def folds(text: str) -> tuple[str, ...]:
     """Every form in which a text is the same. Beside `fold` the one that keeps its script: a capital of another alphabet may
     look like another Latin letter than its small form does, so there upper case would read as another value."""
+    if text.isascii():  # no disguise is possible, and nearly every text is
+        return (_NOT_PLAIN.sub("", text.lower()),)
     plain = "".join(c for c in _bare(_visible(text).casefold()) if c.isalnum())
     return tuple(dict.fromkeys((fold(text), plain)))
 

@@ -6,16 +6,20 @@ _LATIN = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 _PAIRS = (
     # Cyrillic
-    ("аеорсухіјѕԁԛԝһӏ", "aeopcyxijsdqwhl"),
+    ("аеорсухіјѕԁԛԝһӏкмтвн", "aeopcyxijsdqwhlkmtbh"),
     ("АВЕКМНОРСТУХІЈЅ", "ABEKMHOPCTYXIJS"),
     # Greek
-    ("αινοτυκρχγ", "aivotukpxy"),
+    ("αινοτυκρχγεωη", "aivotukpxyewn"),
     ("ΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "ABEZHIKMNOPTYX"),
     # Armenian, Cherokee and Latin letters that imitate others
     ("օսյհոցզ", "ouihngq"),
     ("ᎪᏴᏟᎠᎬᎻᎫᏞᎷᎢᏢᏒᏚᎳᏃ", "ABCDEHJLMTPRSWZ"),
     ("ıȷɑɡʟɴʀʏᴀᴄᴅᴇᴊᴋᴍᴏᴘᴛᴜᴠᴡᴢʙꜰɢʜɪꜱǫ", "ijaglnryacdejkmoptuvwzbfghisq"),
     ("øđłħŧɨʉƀɇɍɏƶ", "odlhtiuberyz"),
+    # Lisu, Coptic and Deseret
+    ("ꓮꓐꓚꓓꓰꓝꓖꓧꓲꓙꓗꓡꓟꓠꓳꓑꓣꓢꓔꓴꓦꓪꓫꓬꓜ", "ABCDEFGHIJKLMNOPRSTUVWXYZ"),
+    ("ⲟⲣⲥⲓⲕⲭⲩ", "opcikxy"),
+    ("𐐬𐐄", "oO"),
     # White letters on black, and flags: Unicode gives them no plain form
     *(("".join(map(chr, range(first, first + 26))), _LATIN) for first in (0x1F150, 0x1F170, 0x1F1E6)),
     ("ℓ∣ǀǃ", "lll!"),

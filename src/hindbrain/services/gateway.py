@@ -5,7 +5,7 @@ import hashlib
 import hmac
 import json
 import secrets
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
@@ -29,6 +29,7 @@ from hindbrain.stores.port import Edge, Node, Version, Writer
 __all__ = ["Draft", "Gateway", "Put", "claim_terms", "fingerprints"]
 
 _STANDS_ALONE = 16  # folded characters from which a value is a value also under another label
+_NEIGHBOURS = 8  # lines or blocks that are read together when a value may have been cut into pieces
 _TRIES = 5
 
 
@@ -83,15 +84,55 @@ def fingerprints(claim: Claim, salt: str, *, slug: str | None = None) -> list[st
     return list(dict.fromkeys(made))
 
 
+def traces(claim: Claim, salt: str, *, slug: str) -> list[str]:
+    """What a buried value would look like anywhere in a version: in any field, on a line of its own, cut over neighbours."""
+    words = [claim.label, claim.title, claim.source_agent, claim.promoted_by, claim.promotion_reason]
+    words += [line.partition(":")[2] for line in claim.extra]
+    for block in claim.blocks:
+        words += [block.label, block.confidence, block.ambiguity, *block.evidence, *block.depends_on]
+    alone = {folded for word in words if word for folded in folds(word)}
+    rows = _rows_of(claim)
+    forms = {line: folds(line) for row in rows for line in row}
+    distinct = {tuple(filter(None, (forms[line][form] for line in row))) for row in rows for form in (0, -1)}
+    together = {run for row in distinct for run in _runs(row)}
+    made = fingerprints(claim, salt, slug=slug)
+    made += [_mac(salt, f"{label or slug}\x1f{folded}") for label, folded in product(folds(claim.label), alone)]
+    made += [_mac(salt, folded) for folded in alone | together if len(folded) >= _STANDS_ALONE]
+    return list(dict.fromkeys(made))
+
+
+def _as_name_only(claim: Claim, salt: str, *, slug: str, buried: frozenset[str]) -> frozenset[str]:
+    """Marks that only say: the value once was the label itself. The label stays free for what holds instead."""
+    named = folds(claim.label)
+    pairs = frozenset(_mac(salt, f"{label or slug}\x1f{label}") for label in named)
+    if not pairs & buried or buried & set(fingerprints(claim, salt, slug=slug)):
+        return frozenset()
+    return pairs | {_mac(salt, label) for label in named}
+
+
+def _rows_of(claim: Claim) -> list[list[str]]:
+    """The lines of a claim as a reader meets them: all under its label, all under its title, and each block under its own."""
+    blocks = [[block.label, *block.text.splitlines()] for block in claim.blocks]
+    body = [line for block in blocks for line in block[1:]]
+    return [[claim.label, *body], [claim.title or "", *body], *blocks]
+
+
+def _runs(row: tuple[str, ...]) -> Iterator[str]:
+    """Every line of a row, alone and with those after it."""
+    for at in range(len(row)):
+        for end in range(at + 1, min(at + _NEIGHBOURS, len(row)) + 1):
+            yield "".join(row[at:end])
+
+
 def _mac(salt: str, text: str) -> str:
-    return hmac.new(salt.encode(), text.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()
+    return hmac.digest(salt.encode(), text.encode("utf-8", "surrogatepass"), "sha256").hex()
 
 
 def _strings(value: Any) -> list[str]:
     """Every text inside a JSON value."""
     if isinstance(value, str):
         return [value]
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    inner = [*value, *value.values()] if isinstance(value, dict) else value if isinstance(value, list) else ()
     return [text for one in inner for text in _strings(one)]
 
 
@@ -162,7 +203,8 @@ class Gateway:
     def check_tombstones(self, opened: OpenBrain, claim: Claim, *, slug: str) -> None:
         """A rejected or forgotten value does not come back by another case, spacing, look-alike, label or channel."""
         salt = opened.store.meta("salt")
-        if salt and opened.store.tombstones(fingerprints(claim, salt, slug=slug)):
+        found = opened.store.tombstones(traces(claim, salt, slug=slug)) if salt else frozenset()
+        if salt and found - _as_name_only(claim, salt, slug=slug, buried=found):
             raise Rejected(
                 f"this value was rejected or forgotten in {opened.brain.display_name}",
                 fix="write what holds instead; a person can lift the rejection in a terminal",
@@ -170,9 +212,10 @@ class Gateway:
 
     def check_keyed(self, opened: OpenBrain, key: str, value: Any, *, more: Iterable[str] = (), site: str) -> None:
         """The same for a keyed value: no secret in it, and none of its texts is a rejected value under that key."""
+        more = list(more)
         texts = [value] if isinstance(value, str) else [json.dumps(value, ensure_ascii=False, sort_keys=True), *_strings(value)]
         self.check_hygiene(opened, [key, *texts, f"{key}={texts[0]}", *more], site=site)
-        blocks = tuple(Block(label=key, text=text) for text in texts)
+        blocks = tuple(Block(label=key, text=text) for text in (*texts, *more))
         self.check_tombstones(opened, Claim(label=key, blocks=blocks), slug=key)
 
     # -- the write ---------------------------------------------------------------------------------------------------
@@ -275,6 +318,9 @@ class Gateway:
                     payload={"digest": _mac(salt, text), "state": claim.state, **draft.payload},
                 )
             )
+            if claim.active:
+                # Once more where no other writer can come between: the value may have been rejected a moment ago.
+                self.check_tombstones(opened, claim, slug=slug)
             version = Version(
                 slug=slug,
                 version=entry.seq,
