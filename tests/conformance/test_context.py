@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from hindbrain.domain.claim import parse, render
 from hindbrain.engines.fence import fenced, shares, tokens
+from hindbrain.stores.files import digest_of
 from hindbrain.surfaces.mcp_texts import RESOURCES
 from hindbrain.surfaces.mcp_tools import resource_text
 from tests.support.honesty import rows_of
@@ -25,19 +26,26 @@ LONG = "the lamps along the harbour burn all night " * 40
 
 
 def full(world: World) -> str:
-    """A brain with 3,000 long rows that all match, in one transaction, as a long life would have left them."""
+    """A brain with 2,000 long rows that all match, in one transaction, as a long life would have left them."""
     a = world.brain("a")
     world.at(a).memorize("Harbour", LONG)
     world.at(a, CHIEF).memorize("Harbour doctrine", LONG, tier="medulla")
     brain = world.home.project(a)
     assert brain is not None
-    with world.app.house.brains.use(brain) as opened, opened.store.writing() as writer:
-        (live,) = opened.store.live(["harbour"]).values()
-        for number in range(3_000):
-            label = f"Harbour {number} " + "of the long pier " * 10
-            claim = replace(parse(live.text), label=label.strip(), title=None)
-            version = replace(live, slug=f"harbour-{number}", text=render(claim))
-            writer.put_claim(version, expected=None, ended_act="claim.file", terms=["harbour", "lamp"])
+    with world.app.house.brains.use(brain) as opened:
+        place, seen = opened.place, []
+        with opened.store.writing() as writer:
+            (live,) = opened.store.live(["harbour"]).values()
+            for number in range(2_000):
+                label = f"Harbour {number} " + "of the long pier " * 10
+                text = render(replace(parse(live.text), label=label.strip(), title=None))
+                version = replace(live, slug=f"harbour-{number}", text=text, digest=digest_of(text))
+                writer.put_claim(version, expected=None, ended_act="claim.file", terms=["harbour", "lamp"])
+                place.file(version.slug).write_text(text, encoding="utf-8")
+                seen.append(version)
+        facts = [(found, version.digest) for version in seen if (found := place.facts(version.slug)) is not None]
+        opened.state.put_many(str(place.path), facts)
+        opened.state.put_directory(str(place.path), place.mtime_ns())
     return a
 
 
@@ -49,7 +57,7 @@ def test_conf_18_at_most_k_rows_and_the_budget_reach_the_context(any_world: Worl
     a = full(any_world)
     reader = any_world.at(a)
 
-    for k in (1, 7, 20, 40):
+    for k in (1, 7, 40):
         for answer in (reader.seek("harbour lamps", top_k=k), reader.call("recall", query="harbour lamps", limit=k)):
             rows = list(rows_of(answer))
             assert (len(rows), shown(answer)) == (k, k)
@@ -60,7 +68,7 @@ def test_conf_18_at_most_k_rows_and_the_budget_reach_the_context(any_world: Worl
     beat = reader.north("harbour lamps")
     assert [row["tier"] for row in beat["memory"]] == ["project"] * 5 + ["medulla"]
     assert shown(beat) == 6
-    assert beat["memory_exists"] == 3_002
+    assert beat["memory_exists"] == 2_002
     assert tokens(beat["rendered"]) <= BUDGET
 
     for budget in (300, 800, 5_000):

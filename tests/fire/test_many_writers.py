@@ -18,7 +18,7 @@ LIMIT_S = 600
 
 def write_at_once(home: Path, root: str, *, mode: str, count: int, label: str = "") -> list[dict[str, str]]:
     environment = {**os.environ, "HINDBRAIN_MODE": mode}
-    words = [sys.executable, "-m", "tests.support.writer", str(home), root]
+    words = [sys.executable, "-m", "tests.support.burst", str(home), root]
     writers = [
         subprocess.Popen(
             [*words, f"w{number}", str(count), *([label] if label else [])],

@@ -23,6 +23,7 @@ from hindbrain.stores.home import Home
 def child(home: str, root: str, turn: int, told: int) -> None:
     caller = local_caller(root=root, agent="killed:orchestrator", channel=Channel.AGENT, environ={})
     session = embedded(Home(Path(home)), Settings({}), caller)
+    os.write(told, b"\n")
     number = 0
     while True:
         number += 1
@@ -49,12 +50,14 @@ def main(home: str, root: str, rounds: str, seed: str) -> int:
             finally:
                 os._exit(9)
         os.close(writing)
+        if rng.random() < 0.9:
+            os.read(reading, 1)  # most are killed at their work, some while they start
         time.sleep(rng.uniform(0.0, 0.12))
         os.kill(pid, signal.SIGKILL)
         _, status = os.waitpid(pid, 0)
         with os.fdopen(reading, "rb") as pipe:
             lines = pipe.read().split(b"\n")[:-1]  # a line that was cut was not told
-        sys.stdout.write("".join(line.decode() + "\n" for line in lines))
+        sys.stdout.write("".join(line.decode() + "\n" for line in lines if line))
         if not os.WIFSIGNALED(status):
             print(json.dumps({"failed": status}), flush=True)
             return 1
