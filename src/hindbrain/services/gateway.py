@@ -23,6 +23,7 @@ from hindbrain.policy.limits import AGENT_MAX, CLAIM_MAX_BYTES, LOCK_WAIT_S
 from hindbrain.services import anchors
 from hindbrain.services.brains import OpenBrain
 from hindbrain.services.events import Events
+from hindbrain.services.rows import OF_ITS_TEXT
 from hindbrain.stores.files import ClaimDirectory, Staged, digest_of
 from hindbrain.stores.port import Edge, Node, Version, Writer
 
@@ -307,6 +308,8 @@ class Gateway:
         root = opened.brain.root
         cited = anchors.digests(claim.evidence, root)
         claim_id = live.claim_id if live else self._claim_id(opened, slug)
+        same = live is not None and body_text(parse(live.text, fallback_label=slug)) == body_text(claim)
+        outlived = [] if same else [mark for mark in opened.store.marks(slugs=[slug]) if mark.kind in OF_ITS_TEXT]
         with opened.store.writing() as writer:
             entry = writer.append(
                 Act(
@@ -333,6 +336,8 @@ class Gateway:
             )
             words = claim_terms(claim) if claim.active and draft.indexed else []
             writer.put_claim(version, expected=live.version if live else None, ended_act=draft.act, terms=words)
+            for mark in outlived:
+                writer.drop_mark(slug, mark.kind)
             writer.put_anchors(slug, cited)
             nodes, edges = self._graph(slug, claim, text, cited)
             writer.put_graph(f"claim:{slug}", nodes, edges)

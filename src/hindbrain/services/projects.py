@@ -337,6 +337,8 @@ class Projects:
             raise UnknownBrain(f"{root} was not initialised here", fix="hindbrain status shows the brains of this home")
         self._refuse_links(carried)
         with self._brains.use(brain) as opened:
+            for known in opened.places:
+                self._reconciler.scan(opened, known)  # what was removed by hand stays removed
             place, own = ClaimDirectory(carried / "agent-memory"), ClaimDirectory(opened.directory / "agent-memory")
             os.makedirs(own.history_path, mode=0o700, exist_ok=True)
             moved = 0

@@ -136,7 +136,7 @@ class Reconciler:
         facts, seen = place.facts(slug), opened.state.get(key, slug)
         row = opened.store.live([slug]).get(slug)
         if facts is None:
-            return self._settle_absent(opened, place, slug, known=seen.digest if seen else None)
+            return self._settle_absent(opened, slug)
         if seen is not None and seen.same(facts) and row is not None and row.digest == seen.digest:
             return False
         text = place.read(slug)
@@ -155,13 +155,18 @@ class Reconciler:
             opened.state.put(key, now, digest_of(place.read(slug) or ""))
         return changed
 
-    def _settle_absent(self, opened: OpenBrain, place: ClaimDirectory, slug: str, *, known: str | None) -> bool:
+    def _settle_absent(self, opened: OpenBrain, slug: str) -> bool:
+        """No file: removed by hand where it was seen last, or never written. A whole directory that is gone removes nothing."""
         row = opened.store.live([slug]).get(slug)
+        seen = [opened.state.get(str(place.path), slug) for place in opened.places]
+        removed = row is not None and any(one is not None and one.digest == row.digest for one in seen)
+        if row is None or removed:
+            for place in opened.places:
+                opened.state.drop(str(place.path), slug)
         if row is None:
-            opened.state.drop(str(place.path), slug)
             self._clear_marks(opened, slug)
             return False
-        if known is not None and known == row.digest:
+        if removed:
             self._gateway.end(opened, slug, act="claim.removed", actor=_FILE_ACTOR, channel=Channel.FILE)
             return True
         return self._roll_forward(opened, slug)

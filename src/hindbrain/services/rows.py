@@ -14,11 +14,13 @@ from hindbrain.services.brains import OpenBrain
 from hindbrain.stores.home import REPO_DIR, Home
 from hindbrain.stores.port import Mark, Version
 
-__all__ = ["DEMOTION", "GRADED_WRONG", "ROW_SCHEMA", "WITNESS_SUPERSEDED", "Row", "RowMaker", "age_of", "date_of"]
+__all__ = ["DEMOTION", "GRADED_WRONG", "OF_ITS_TEXT", "ROW_SCHEMA", "WITNESS_SUPERSEDED", "Row", "RowMaker", "age_of", "date_of"]
 
 DEMOTION = "demotion_pending"
 GRADED_WRONG = "graded_wrong"
 WITNESS_SUPERSEDED = "witness_superseded"
+# Notes about what a claim says, not about its label: another text begins without them.
+OF_ITS_TEXT = frozenset({DEMOTION, GRADED_WRONG, "graded_correct", "graded_partial", WITNESS_SUPERSEDED})
 
 Row = dict[str, Any]
 
