@@ -32,6 +32,8 @@ class Store:
     demoted: set[str] = field(default_factory=set)
 
     def put(self, slug: str, belief: Belief) -> None:
+        if slug not in self.live or self.live[slug].text != belief.text:
+            self.demoted.discard(slug)  # a grade is about a text
         self.live[slug] = belief
         self.versions.setdefault(slug, []).append(belief)
 

@@ -1,0 +1,58 @@
+"""What the machine of `test_no_leak` found once, as plain cases."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.support.world import World
+
+CHIEF = "claude:orchestrator"
+
+
+def slugs(world: World, root: str) -> list[str]:
+    return sorted(row["slug"] for row in world.at(root).seek("lamp")["results"])
+
+
+@pytest.mark.parametrize("move", ["init", "uninit"])
+def test_a_claim_removed_by_hand_does_not_come_back_when_its_directory_moves(world: World, move: str) -> None:
+    x = world.brain("x")
+    if move == "uninit":
+        world.at(x).call("init", path=x)
+    for name in ("one", "two"):
+        world.at(x).memorize(f"Lamp {name}", f"lamp {name} burns")
+    next(world.place.rglob("lamp-one.light.md")).unlink()
+
+    assert world.at(x).call(move, path=x)["ok"]
+
+    assert slugs(world, x) == ["lamp-two"]
+    assert [row["ended_by"] for row in world.at(x).call("history", claim="lamp-one")["versions"]] == ["claim.removed"]
+
+
+def test_a_directory_that_is_gone_as_a_whole_removes_no_claim(world: World) -> None:
+    """Another branch, or a checkout that was deleted: nobody removed the claims one by one."""
+    x = world.brain("x")
+    world.at(x).call("init", path=x)
+    for name in ("one", "two"):
+        world.at(x).memorize(f"Lamp {name}", f"lamp {name} burns")
+
+    shutil.rmtree(Path(x, ".hindbrain"))
+
+    assert slugs(world, x) == ["lamp-one", "lamp-two"]
+    assert world.file(x, "lamp-one").is_file()
+
+
+def test_a_grade_is_about_the_text_that_was_graded(world: World) -> None:
+    """A belief written after the demotion was asked for is not demoted with the one it replaced."""
+    x = world.brain("x")
+    for more in ({}, {"tier": "medulla"}):
+        world.at(x, CHIEF).memorize("Lamp", "the lamp burns all night", **more)
+    world.at(x).call("learn", feedback="wrong", node_ids=["lamp"])
+    assert [(row["tier"], row.get("graded_wrong")) for row in world.at(x).seek("lamp")["results"]] == [("project", True)]
+
+    for more in ({}, {"tier": "medulla"}):
+        world.at(x, CHIEF).memorize("Lamp", "the lamp burns until two", **more)
+
+    rows = world.at(x).seek("lamp")["results"]
+    assert [(row["tier"], row.get("graded_wrong")) for row in rows] == [("project", None), ("medulla", None)]
+    assert world.at(x, CHIEF).call("consolidate", apply=True)["done"] == []
