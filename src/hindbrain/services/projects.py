@@ -412,18 +412,20 @@ def _files(root: str) -> Iterator[str]:
 
 def _listed_by_git(root: str) -> bytes | None:
     """What git says lies in a repository; None when it cannot say. A repository's own settings start no program here."""
-    # Variables of a git that started us (a hook, an alias) would speak of its repository instead of this one.
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    program = shutil.which("git")
+    if program is None:
+        return None
     try:
         listed = subprocess.run(
-            ["git", "-c", "core.fsmonitor=false", "-C", root, "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+            [program, "-c", "core.fsmonitor=false", "-C", root, "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
             capture_output=True,
             check=False,
             timeout=120,
             stdin=subprocess.DEVNULL,
-            env=environment,
+            # Variables of a git that started us (a hook, an alias) would speak of its repository instead of this one.
+            env={"PATH": os.defpath, "LC_ALL": "C"},
         )
-    except (subprocess.TimeoutExpired, FileNotFoundError):
+    except subprocess.TimeoutExpired:
         return None
     return listed.stdout if listed.returncode == 0 else None
 
