@@ -56,3 +56,18 @@ def test_a_grade_is_about_the_text_that_was_graded(world: World) -> None:
     rows = world.at(x).seek("lamp")["results"]
     assert [(row["tier"], row.get("graded_wrong")) for row in rows] == [("project", None), ("medulla", None)]
     assert world.at(x, CHIEF).call("consolidate", apply=True)["done"] == []
+
+
+@pytest.mark.parametrize("move", ["init", "uninit"])
+def test_a_claim_edited_by_hand_keeps_the_edit_when_its_directory_moves(world: World, move: str) -> None:
+    x = world.brain("x")
+    if move == "uninit":
+        world.at(x).call("init", path=x)
+    world.at(x).memorize("Lamp", "the lamp burns all night")
+    path = next(world.place.rglob("lamp.light.md"))
+    path.write_text(path.read_text().replace("all night", "until two"))
+
+    assert world.at(x).call(move, path=x)["ok"]
+
+    assert [row["text"] for row in world.at(x).seek("lamp")["results"]] == ["the lamp burns until two"]
+    assert "until two" in next(world.place.rglob("lamp.light.md")).read_text()

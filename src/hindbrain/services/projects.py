@@ -3,9 +3,8 @@
 import json
 import os
 import shutil
-import subprocess
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,27 +20,12 @@ from hindbrain.stores.atomic import write_text
 from hindbrain.stores.files import ClaimDirectory
 from hindbrain.stores.home import IGNORED_IN_REPO, REPO_DIR, Home
 from hindbrain.stores.port import Edge, Node
-from hindbrain.stores.repository import canonical_root, main_path, repository_of
+from hindbrain.stores.repository import canonical_root, files_of, main_path, repository_of
 
 __all__ = ["Projects"]
 
 BOOTSTRAP = "m1nd-project-brain-bootstrap-v0"
 WARNING = "memory and letters in .hindbrain/ will be committed with this repository; use --private to keep them out of git"
-_SKIPPED = {
-    ".git",
-    ".hindbrain",
-    ".m1nd",
-    "node_modules",
-    "__pycache__",
-    ".venv",
-    "venv",
-    ".tox",
-    ".mypy_cache",
-    "target",
-    "dist",
-}
-
-
 class Projects:
     """Bootstrap, init, uninit, and the inventory of a project's files."""
 
@@ -185,7 +169,7 @@ class Projects:
             self._refuse_home_directory(seen)
             brain = replace(brain, ingest_roots=(*brain.ingest_roots, target))
             self._home.add_ingest_root(target, root)
-        paths = list(_files(target))
+        paths = [path for path in files_of(target) if not path.startswith(f"{REPO_DIR}/")]
         inside = os.path.relpath(seen, root) if contains(root, seen) else target
         prefix = "" if inside == "." else inside + "/"
         progress(0, len(paths), "reading the file list")
@@ -291,7 +275,7 @@ class Projects:
                     shutil.move(str(source.file(facts.slug)), str(carried.file(facts.slug)))
                     seen = opened.state.get(str(source.path), facts.slug)
                     now = carried.facts(facts.slug)
-                    if seen is not None and now is not None:
+                    if seen is not None and now is not None and seen.same(facts):
                         opened.state.put(str(carried.path), now, seen.digest)
                     opened.state.drop(str(source.path), facts.slug)
                     moved += 1
@@ -350,7 +334,7 @@ class Projects:
                     shutil.move(str(place.file(facts.slug)), str(own.file(facts.slug)))
                     os.chmod(own.file(facts.slug), 0o600)
                     seen, now = opened.state.get(str(place.path), facts.slug), own.facts(facts.slug)
-                    if seen is not None and now is not None:
+                    if seen is not None and now is not None and seen.same(facts):
                         opened.state.put(str(own.path), now, seen.digest)
                     opened.state.drop(str(place.path), facts.slug)
                     moved += 1
@@ -394,40 +378,6 @@ def _tree(paths: list[str], name: str) -> tuple[list[Node], list[Edge]]:
             nodes[above] = Node(id=above, kind="directory", label=os.path.basename(parent), path=parent)
             child, parent = above, os.path.dirname(parent)
     return list(nodes.values()), edges
-
-
-def _files(root: str) -> Iterator[str]:
-    """The files of a project as git sees them, else all but the usual by-products."""
-    if os.path.exists(os.path.join(root, ".git")):
-        listed = _listed_by_git(root)
-        if listed is not None:
-            tracked = (name.decode("utf-8", "replace") for name in listed.split(b"\x00") if name)
-            yield from (name for name in tracked if not name.startswith(f"{REPO_DIR}/"))
-            return
-    for directory, inner, names in os.walk(root):
-        inner[:] = sorted(d for d in inner if d not in _SKIPPED)
-        for name in sorted(names):
-            yield os.path.relpath(os.path.join(directory, name), root).encode("utf-8", "replace").decode()
-
-
-def _listed_by_git(root: str) -> bytes | None:
-    """What git says lies in a repository; None when it cannot say. A repository's own settings start no program here."""
-    program = shutil.which("git")
-    if program is None:
-        return None
-    try:
-        listed = subprocess.run(
-            [program, "-c", "core.fsmonitor=false", "-C", root, "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-            capture_output=True,
-            check=False,
-            timeout=120,
-            stdin=subprocess.DEVNULL,
-            # Variables of a git that started us (a hook, an alias) would speak of its repository instead of this one.
-            env={"PATH": os.defpath, "LC_ALL": "C"},
-        )
-    except subprocess.TimeoutExpired:
-        return None
-    return listed.stdout if listed.returncode == 0 else None
 
 
 def _is_text(path: str) -> bool:
