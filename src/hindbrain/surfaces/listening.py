@@ -13,6 +13,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from hindbrain.domain.errors import BindRefused
+from hindbrain.surfaces.connection import Connection
 
 __all__ = ["LOOPBACK", "Bind", "Server", "allowed_hosts", "listen_loopback", "listen_remote"]
 
@@ -102,7 +103,7 @@ class Server(uvicorn.Server):
         super().__init__(
             uvicorn.Config(
                 app,
-                http="auto",
+                http=Connection,
                 ws="none",
                 lifespan="off",
                 interface="asgi3",
