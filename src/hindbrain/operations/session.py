@@ -7,6 +7,7 @@ from msgspec import Meta
 
 from hindbrain.domain.errors import BrainlessRoot, InvalidParams, UnknownOperation
 from hindbrain.operations.registry import REGISTRY, Effect, describe, operation
+from hindbrain.policy.texts import RULES
 from hindbrain.services.call import Call
 
 __all__ = ["cross_verify", "doctor", "health", "help_", "operations", "recovery_playbook", "session_handshake", "trust_selftest"]
@@ -147,7 +148,7 @@ def help_(
         return describe(op)
     listed = {name: REGISTRY[name].summary for name in sorted(REGISTRY)}
     if intent is None and error_text is None:
-        return {"operations": listed}
+        return {"operations": listed, "rules": RULES}
     words = set(f"{intent or ''} {error_text or ''}".lower().split())
     scored = sorted(listed, key=lambda name: -len(words & set(f"{name} {REGISTRY[name].help}".lower().split())))
     return {"proposed": scored[0], "why": listed[scored[0]], "alternatives": scored[1:3]}

@@ -134,7 +134,7 @@ class Brains:
             if opened is None:
                 self._make_room(brain)
                 directory = self.home.brain_dir(brain)
-                directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+                self.home.make(directory)
                 opened = OpenBrain(brain, directory, self._open_store(brain, directory))
                 self._warm[brain.name] = opened
                 fresh = True

@@ -9,6 +9,7 @@ from hindbrain.services.call import Retrieved
 from hindbrain.services.contract import Contract
 from hindbrain.services.counters import BEATS, Counters
 from hindbrain.services.recall import WIDE_IS_OFF, Beat, Recall, tier_asked
+from hindbrain.services.reconcile import CONFLICT
 from hindbrain.services.rendering import rendered_rows
 from hindbrain.services.routing import Gap, Route, Router, gap
 
@@ -69,7 +70,8 @@ class North:
         found = []
         if asked is TierAsked.ALL_BRAINS and not self._recall.may_go_wide():
             found.append(gap("all_brains_off", WIDE_IS_OFF))
-        if beat.exists == 0 and not any(one["kind"].endswith("_unreachable") for one in beat.gaps):
+        unread = any(one["kind"].endswith("_unreachable") or one["kind"] == CONFLICT for one in beat.gaps)
+        if beat.exists == 0 and not unread:
             found.append(gap("no_memory", f"No durable memory yet: nothing was memorized in what this beat reads ({beat.tier})"))
         if route.brain is not None and self._contract.mode(route, None) == "needs_ingest":
             fix = {"tool": "ingest", "arguments": {"path": route.brain.root, "project_root": route.brain.root}}

@@ -26,6 +26,8 @@ __all__ = ["Projects"]
 
 BOOTSTRAP = "m1nd-project-brain-bootstrap-v0"
 WARNING = "memory and letters in .hindbrain/ will be committed with this repository; use --private to keep them out of git"
+
+
 class Projects:
     """Bootstrap, init, uninit, and the inventory of a project's files."""
 

@@ -174,7 +174,7 @@ class Recall:
                 break
         if rows:
             return rows, "memory exists, not necessarily about your task"
-        gaps.append(gap("no_task_match", "claims exist, but none matches the task and all of them are stale"))
+        gaps.append(gap("no_task_match", "claims exist, but none matches the task and none is fresh enough to be shown unasked"))
         return [], None
 
     def _budget(self, rows: list[Row], conflicts: Sequence[dict[str, Any]] = ()) -> None:

@@ -69,6 +69,13 @@ class Home:
     def ensure(self) -> None:
         self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
 
+    def make(self, directory: Path) -> None:
+        """A directory of this home, private like every one above it up to the home."""
+        self.ensure()
+        for place in reversed([directory, *directory.parents]):
+            if place.is_relative_to(self.path):
+                place.mkdir(mode=0o700, exist_ok=True)
+
     def brain_dir(self, brain: Brain) -> Path:
         return self.medulla_dir if brain.root is None else self.brains_dir / brain.fingerprint
 
@@ -126,7 +133,7 @@ class Home:
     def save(self, brain: Brain, *, nodes: int, edges: int) -> None:
         """Rewrite the manifest with today's counts. Data only: no executable path, no hook."""
         directory = self.brain_dir(brain)
-        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.make(directory)
         if brain.root is None:
             return
         data = {

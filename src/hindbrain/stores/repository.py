@@ -1,12 +1,30 @@
-"""Repositories: what git says a directory belongs to, read from .git files without starting git."""
+"""Repositories: what a directory belongs to, read from .git files without starting git, and which files it has."""
 
 import os
+import shutil
+import subprocess
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["Repository", "canonical_root", "main_path", "repository_of", "workspace_hint"]
+__all__ = ["Repository", "canonical_root", "files_of", "main_path", "repository_of", "workspace_hint"]
 
 _MARKERS = (".git", "package.json", "Cargo.toml", "pyproject.toml")
+
+# By-products that no git says are ignored: where there is no git, nobody else would say it.
+_SKIPPED = {
+    ".git",
+    ".hindbrain",
+    ".m1nd",
+    "node_modules",
+    "__pycache__",
+    ".venv",
+    "venv",
+    ".tox",
+    ".mypy_cache",
+    "target",
+    "dist",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,3 +88,36 @@ def workspace_hint(path: str) -> str:
         if any(os.path.exists(os.path.join(directory, marker)) for marker in _MARKERS):
             return directory
     return path
+
+
+def files_of(root: str) -> Iterator[str]:
+    """The files of a project as git sees them, else all but the usual by-products."""
+    if os.path.exists(os.path.join(root, ".git")):
+        listed = _listed_by_git(root)
+        if listed is not None:
+            yield from (name.decode("utf-8", "replace") for name in listed.split(b"\x00") if name)
+            return
+    for directory, inner, names in os.walk(root):
+        inner[:] = sorted(d for d in inner if d not in _SKIPPED)
+        for name in sorted(names):
+            yield os.path.relpath(os.path.join(directory, name), root).encode("utf-8", "replace").decode()
+
+
+def _listed_by_git(root: str) -> bytes | None:
+    """What git says lies in a repository; None when it cannot say. A repository's own settings start no program here."""
+    program = shutil.which("git")
+    if program is None:
+        return None
+    try:
+        listed = subprocess.run(
+            [program, "-c", "core.fsmonitor=false", "-C", root, "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+            capture_output=True,
+            check=False,
+            timeout=120,
+            stdin=subprocess.DEVNULL,
+            # Variables of a git that started us (a hook, an alias) would speak of its repository instead of this one.
+            env={"PATH": os.defpath, "LC_ALL": "C"},
+        )
+    except subprocess.TimeoutExpired:
+        return None
+    return listed.stdout if listed.returncode == 0 else None

@@ -63,7 +63,7 @@ def answer(
 ) -> dict[str, Any]:
     """The answer of one operation, from whichever process can give it. Without `start` no owner is started for it."""
     place, source = caller_root(root, os.environ)
-    who = Who(place, agent or os.environ.get("HINDBRAIN_AGENT_ID") or None)
+    who = Who(place, agent or os.environ.get("HINDBRAIN_AGENT_ID") or _person())
     mode = mode_of(home, os.environ)
     if mode != "embedded":
         needed = start and mode == "owner"
@@ -76,6 +76,12 @@ def answer(
                 if needed or (gone.sent and op["effect"] != "read"):
                     raise
     return _embedded(op, arguments, home, who, source, human)
+
+
+def _person() -> str | None:
+    """Who sits at the keyboard, when nobody says who calls: the login name, marked as typed on the command line."""
+    name = os.environ.get("USER") or os.environ.get("LOGNAME")
+    return f"cli:{name}" if name else None
 
 
 def _owner(home: str, *, start: bool) -> OwnerAddress | None:
