@@ -1,5 +1,7 @@
 """Help and completion come from the registry: what exists is offered, what is offered exists (GR-180)."""
 
+import json
+import shlex
 import shutil
 import subprocess
 from pathlib import Path
@@ -85,6 +87,27 @@ def test_help_of_a_command_is_the_same_by_both_ways(program: Program) -> None:
     assert program.run("help", "stop").out == program.run("stop", "--help").out
     assert program.run("call", "--help").out == program.run("help", "call").out
     assert program.run("help", "nothing-like-it").code == 2
+
+
+@pytest.mark.parametrize("op", ON_THE_CLI, ids=lambda op: op["name"])
+def test_help_the_examples_of_a_command_can_be_typed_as_they_stand(op: dict[str, Any]) -> None:
+    lines = command(op).splitlines()
+    typed, called = (shlex.split(line) for line in lines[lines.index("Examples:") + 1 :][:2])
+
+    count = len(spoken(op["name"]).split())
+    read = parse(op, typed[1 + count :], {})
+    assert read == json.loads(called[-1])
+    assert set(op["schema"].get("required", ())) <= set(read)
+    assert "some text" not in " ".join(typed)
+
+
+def test_help_fits_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+
+    for op in ON_THE_CLI:
+        lines = command(op).splitlines()
+        examples = lines[lines.index("Examples:") + 1 :][:2]  # kept whole, to be copied
+        assert [line for line in lines if len(line) > 60 and line not in examples and not line.startswith("Usage:")] == []
 
 
 def test_help_without_an_owners_manifest_is_the_same(program: Program) -> None:

@@ -45,6 +45,7 @@ def test_human_anything_else_changes_nothing(program: Program, typed: str) -> No
 
     assert ended.code == 1
     assert "nothing was changed (human_needed)" in ended.out
+    assert "to go on: hindbrain:" not in ended.out
     assert heard == []
 
 

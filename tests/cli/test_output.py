@@ -49,7 +49,7 @@ def test_rc_036_a_terminal_gets_the_envelope_as_its_last_line(program: Program) 
     in_a_pipe = said(program, answer, "seek", "nothing", "--no-json")
 
     for ended in (at_terminal, in_a_pipe):
-        assert ended.out.rstrip().splitlines()[-1] == "retrieval_needs_recovery · triaging · recovery_playbook"
+        assert ended.out.rstrip().splitlines()[-1] == "retrieval_needs_recovery · triaging · hindbrain recovery-playbook"
 
 
 @pytest.mark.req("GR-180")
@@ -135,10 +135,73 @@ def test_cli_rows_become_a_table_that_fits_or_records_that_lose_nothing() -> Non
     assert "src/a.py" in shown
 
 
-def test_cli_times_are_told_as_times_and_durations_as_numbers() -> None:
+def test_cli_times_are_told_as_times_and_durations_with_their_unit() -> None:
     shown = text({"ok": True, "created_ms": 1_783_209_431_408, "age_ms": 40_000}, colour=False, width=80)
 
-    assert shown.splitlines() == ["created ms  2026-07-04 23:57:11 UTC", "age ms      40000"]
+    assert shown.splitlines() == ["created  2026-07-04 23:57:11 UTC", "age      40 s"]
+
+
+@pytest.mark.parametrize(
+    ("age", "told"),
+    [(0, "0 ms"), (999, "999 ms"), (119_999, "119 s"), (120_000, "2 min"), (7_200_000, "2 h"), (172_800_000, "2 days")],
+)
+def test_cli_a_duration_is_told_in_the_unit_that_fits(age: int, told: str) -> None:
+    assert text({"ok": True, "age_ms": age}, colour=False) == f"age  {told}"
+
+
+def test_cli_long_rows_are_told_in_brief_and_lose_nothing_that_went_wrong() -> None:
+    entry = {"seq": 7, "at": 1_783_209_431_408, "actor": "a:b", "channel": "agent", "act": "call.refused", "hash": "ab" * 32}
+    refused = entry | {"subject": "memorize", "slug": None, "payload": {"code": "hygiene", "digest": "cd" * 32}}
+    gone = {"display_name": "shop", "state": "dormant", "project_root": "/shop", "unreachable": "no permission"}
+
+    assert text({"ok": True, "entries": [refused]}, colour=False, width=80).splitlines() == [
+        "entries (1)",
+        "  seq  at UTC               act           actor  channel  payload",
+        "  7    2026-07-04 23:57:11  call.refused  a:b    agent    code hygiene",
+    ]
+    assert "no permission" in text({"ok": True, "instances": [gone]}, colour=False, width=80)
+    narrow = text({"ok": True, "entries": [refused]}, colour=False, width=40)
+    assert "• call.refused" in narrow
+    assert "code  hygiene" in narrow
+
+
+def test_cli_the_last_column_of_a_brief_table_is_wrapped_under_itself() -> None:
+    rows = [{"name": "seek", "effect": "read", "summary": "Find claims by words, and say where they come from.", "schema": {}}]
+
+    shown = text({"ok": True, "operations": rows}, colour=False, width=50)
+
+    assert shown.splitlines() == [
+        "operations (1)",
+        "  name  effect  summary",
+        "  seek  read    Find claims by words, and say",
+        "                where they come from.",
+    ]
+
+
+def test_cli_a_part_with_a_text_of_its_own_is_that_text_and_an_empty_one_is_not_named() -> None:
+    shown = text({"ok": True, "north": {"rendered": "one\n\ntwo", "rows": [1]}, "guard": {"why": None}}, colour=False)
+
+    assert shown.splitlines() == ["north", "  one", "", "  two"]
+
+
+def test_cli_a_list_that_is_too_long_for_its_line_is_wrapped_and_sentences_stand_alone() -> None:
+    tools, laws = ["health", "doctor", "recovery_playbook"], ["It repairs nothing.", "It proves nothing at all."]
+
+    assert text({"ok": True, "tools": tools, "laws": laws}, colour=False, width=30).splitlines() == [
+        "tools",
+        "  health, doctor,",
+        "  recovery_playbook",
+        "laws",
+        "  It repairs nothing.",
+        "  It proves nothing at all.",
+    ]
+
+
+@pytest.mark.req("MED-132")
+def test_med_132_a_text_does_not_hide_a_warning() -> None:
+    shown = text({"ok": True, "rendered": "nothing", "tier_warning": "unknown tier 'foo'"}, colour=False)
+
+    assert shown.splitlines() == ["nothing", "tier warning: unknown tier 'foo'"]
 
 
 def test_cli_a_text_of_many_lines_stays_in_its_column() -> None:
@@ -174,6 +237,18 @@ def test_cli_a_reader_that_has_seen_enough_is_no_error(program: Program) -> None
 
     assert process.returncode == 141
     assert err == b""
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no full device")
+def test_cli_an_answer_that_cannot_be_written_is_told_without_a_traceback(program: Program) -> None:
+    with strange_owner(program.home, json_answer({"ok": True})), Path("/dev/full").open("wb") as full:
+        write_manifest(program.home, SEEK)
+        with program.start("seek", "x", stdin=subprocess.DEVNULL, stdout=full, stderr=subprocess.PIPE) as process:
+            assert process.stderr is not None
+            err = process.stderr.read()
+
+    assert process.returncode == 1
+    assert err == b"hindbrain: the answer cannot be written: No space left on device\n"
 
 
 def test_cli_control_c_leaves_without_a_traceback(program: Program) -> None:

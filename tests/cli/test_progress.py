@@ -35,6 +35,7 @@ def test_progress_is_drawn_at_a_terminal_and_not_in_a_pipe(program: Program) -> 
 
     assert "read files" in drawn.out
     assert "1/4" in drawn.out
+    assert "None" not in drawn.out
     assert drawn.out.rstrip().endswith("all read")
     assert (piped.json, piped.err) == ({"ok": True, "rendered": "plain"}, "")
 

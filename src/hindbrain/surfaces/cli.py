@@ -49,9 +49,18 @@ def main(words: list[str]) -> int:
         output.tell("")
         return 130
     except BrokenPipeError:
-        # Whoever read our output has seen enough. The interpreter would complain once more when it closes stdout.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        _close_output()  # whoever read it has seen enough
         return 141
+    except OSError as failure:
+        # What a call meets on the disk is told as its answer; this is the answer that cannot be written.
+        _close_output()
+        output.tell(f"hindbrain: the answer cannot be written: {failure.strerror or failure}")
+        return 1
+
+
+def _close_output() -> None:
+    """Let the interpreter not complain once more when it closes stdout."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 def _run(words: list[str]) -> int:

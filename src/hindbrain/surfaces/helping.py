@@ -27,19 +27,37 @@ _EXAMPLES = (
     'hindbrain seek "retry"',
     """hindbrain call seek '{"query": "retry", "tier": "all-brains"}'""",
 )
-_SAMPLE = {
-    "string": "some text",
-    "integer": 1,
-    "number": 0.5,
-    "boolean": True,
-    "list": ["some text"],
-    "documents": [{}],
-    "object": {},
-    "any": "some text",
+# What an example says for an argument: by its name, so that it can be read aloud, else by its kind.
+_BY_NAME = {
+    "node_label": "Retry policy",
+    "text": "The worker retries three times.",
+    "claim": "Retry policy",
+    "reason": "seen in two projects",
+    "query": "retry",
+    "task": "change how the worker retries",
+    "feedback": "wrong",
+    "node_ids": ["Retry policy"],
+    "as_of": "2026-07-06T12:00",
+    "target": "memory.tar.gz",
+    "source": "memory.tar.gz",
+    "old": "/old/place",
+    "new": "/new/place",
+    "table": "table.jsonl",
+    "action": "set",
+    "key": "deploy.target",
+    "value": "staging",
 }
+_BY_KIND = {"integer": 1, "number": 0.5, "boolean": True, "list": ["some text"], "documents": [{}], "object": {}}
+_TELLING = ("text", "task", "action", "key", "value")  # may be left out, but an example without these words says little
+_TELLING_FLAGS = ("as_of",)
 _FIRST = ("init", "status", "north", "memorize", "seek", "doctor")  # what a newcomer needs, in the order of need
 # Told by the flags for every command.
 _UNLISTED = ("agent_id", "caller_root")
+
+
+def _paragraphs(told: str) -> list[str]:
+    """A text of several paragraphs, wrapped to the terminal."""
+    return "\n\n".join("\n".join(wrap(one, _width())) for one in told.split("\n\n")).split("\n")
 
 
 def _width() -> int:
@@ -74,7 +92,7 @@ def _listed(entries: Mapping[str, str]) -> list[str]:
     pad = max(len(name) for name in entries)
     lines: list[str] = []
     for name, told in entries.items():
-        first, *rest = wrap(str(told), max(30, _width() - pad - 4)) or [""]
+        first, *rest = wrap(str(told), max(20, _width() - pad - 4)) or [""]
         lines += [f"  {name:<{pad}}  {first}".rstrip(), *(f"  {'':<{pad}}  {line}" for line in rest)]
     return lines
 
@@ -88,7 +106,7 @@ def command(op: Command) -> str:
     lines = [
         f"Usage: hindbrain {' '.join([_spoken(op['name']), *words])}{' [--FLAG VALUE]...' if flags else ''}",
         "",
-        str(op["help"]),
+        *_paragraphs(str(op["help"])),
     ]
     if flags:
         lines += ["", "Arguments:", *_listed({_flag(name, schema): _told(name, schema, op) for name, schema in flags.items()})]
@@ -98,13 +116,13 @@ def command(op: Command) -> str:
         *_listed({key: told for key, told in _EVERY.items() if key.split()[0][2:] not in flags}),
     ]
     if "cli" in op["surfaces"] and "raises" in op:
-        sample = _sample(properties, required)
+        sample = _sample(op, properties, required)
         spoken = " ".join(["hindbrain", _spoken(op["name"]), *_typed(op, sample)])
-        lines += ["", "Examples:", f"  {spoken}", f"  hindbrain call {op['name']} '{json_line(sample)}'"]
+        lines += ["", "Examples:", f"  {spoken}", f"  hindbrain call {op['name']} {quote(json_line(sample))}"]
         if op["human"]:
             lines += ["", "A human act: it asks for confirmation in a terminal."]
         if op["raises"]:
-            lines += ["", f"Errors: {', '.join(op['raises'])}"]
+            lines += ["", *wrap(f"Errors: {', '.join(op['raises'])}", _width(), subsequent_indent="  ")]
     return "\n".join(lines)
 
 
@@ -116,7 +134,7 @@ def _flag(name: str, schema: Mapping[str, Any]) -> str:
     kind = kind_of(schema)[0]
     flag = name.replace("_", "-")
     if kind == "boolean":
-        return f"--{flag}, --no-{flag}"
+        return f"--{flag}, --no-{flag}" if schema.get("default") else f"--{flag}"
     value = {"string": "TEXT", "integer": "N", "number": "N", "enum": "WORD", "list": "VALUE ...", "any": "VALUE"}.get(
         kind, "JSON"
     )
@@ -132,16 +150,20 @@ def _told(name: str, schema: Mapping[str, Any], op: Command) -> str:
         parts.append("may be repeated")
     if name in op["schema"].get("required", ()):
         parts.append("needed")
-    elif schema.get("default") not in (None, "", []):
+    elif schema.get("default") not in (None, "", [], False):
         parts.append(f"default {json_line(schema['default'])}")
     return "; ".join(part for part in parts if part)
 
 
-def _sample(properties: Mapping[str, Any], required: Iterable[str]) -> dict[str, Any]:
+def _sample(op: Command, properties: Mapping[str, Any], required: Iterable[str]) -> dict[str, Any]:
+    telling = {*required, *_TELLING_FLAGS, *(name for name in op["positional"] if name in _TELLING)}
     found: dict[str, Any] = {}
-    for name in required:
-        kind, schema = kind_of(properties[name])
-        found[name] = schema["enum"][0] if kind == "enum" else _SAMPLE.get(kind, "some text")
+    for name, described in properties.items():
+        if name not in telling:
+            continue
+        kind, schema = kind_of(described)
+        by_kind = schema["enum"][0] if kind == "enum" else _BY_KIND.get(kind, "some text")
+        found[name] = _BY_NAME.get(name, by_kind)
     return found
 
 

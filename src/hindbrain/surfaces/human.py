@@ -3,6 +3,8 @@
 import os
 import sys
 from collections.abc import Mapping
+from shutil import get_terminal_size
+from textwrap import wrap
 from typing import Any
 
 from hindbrain.domain.errors import HumanNeeded
@@ -22,12 +24,15 @@ def confirm(op: Command, arguments: Mapping[str, Any]) -> None:
             fix=f"ask a person to run it in a terminal: {command}",
         )
     subject = _subject(op, arguments)
-    tell(f"{command}: {clean(str(op['summary']))}")
+    tell("\n".join(wrap(f"{command}: {clean(str(op['summary']))}", get_terminal_size((100, 24)).columns)))
     for name, value in arguments.items():
         tell(f"  {name.replace('_', ' ')}: {clean(value if isinstance(value, str) else json_line(value))}")
     sys.stderr.write(f"Type {subject} to go on: ")
     sys.stderr.flush()
-    typed = sys.stdin.readline().strip()
+    line = sys.stdin.readline()
+    if not line.endswith("\n"):
+        tell("")  # the end of the input leaves the question's line open
+    typed = line.strip()
     if typed != subject:
         raise HumanNeeded(f"{command} was not confirmed; nothing was changed", fix=f"run it again and type: {subject}")
 

@@ -19,12 +19,13 @@ Advance = Callable[[int, int, str], None]
 @contextmanager
 def bar(title: str) -> Iterator[Advance]:
     """A bar that is gone when the work is done; the function moves it."""
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed}/{task.total}"), TimeElapsedColumn())
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[steps]}"), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as drawn:
-        task = drawn.add_task(title, total=None)
+        task = drawn.add_task(title, total=None, steps="")
 
         def advance(done: int, total: int, text: str) -> None:
-            drawn.update(task, completed=done, total=total or None, description=clean(text) or title)
+            steps = f"{done}/{total}" if total else ""  # before the work is counted there is nothing to tell
+            drawn.update(task, completed=done, total=total or None, description=clean(text) or title, steps=steps)
 
         yield advance
 

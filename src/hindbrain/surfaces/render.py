@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from shlex import quote
+from textwrap import wrap
 from typing import Any
 
 from hindbrain.engines.fence import shown
@@ -16,9 +17,21 @@ Paint = Callable[[str], str]
 __all__ = ["clean", "colourful", "failure", "fix_text", "text"]
 
 _HIDDEN = ("ok", "schema", "rendered", "exit_code", "agent_runtime_contract")
-_TITLES = ("label", "claim", "name", "display_name", "slug", "title", "key", "act", "id", "root", "path")  # best first
+_TITLES = ("label", "claim", "name", "display_name", "act", "slug", "title", "key", "id", "root", "path")  # best first
+_NOTES = ("tier_warning", "etiquette")  # what an answer with a text of its own still has to say
+# Long rows in brief: the columns a person looks for, the last one as long as it likes. --json has all of them.
+_BRIEF = {
+    "instances": ("display_name", "state", "active_claims", "last_ingest_ms", "project_root"),
+    "brains": ("name", "state", "claims", "node_count", "last_ingest_age_ms", "root"),
+    "entries": ("seq", "at", "act", "actor", "channel", "slug", "payload"),
+    "operations": ("name", "effect", "summary"),
+}
 _TIMES = ("_ms", "at", "created", "as_of")
+_ZONE = " UTC"
 _RECENT_MS = range(10**12, 4 * 10**12)  # from 2001 to 2096; a smaller number of milliseconds is a duration
+_DURATIONS = ((1000, 1, "ms"), (120_000, 1000, "s"), (7_200_000, 60_000, "min"), (172_800_000, 3_600_000, "h"))  # below, unit
+_DAY_MS = 86_400_000
+_DIGEST = re.compile(r"[0-9a-f]{32,}")
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[PX^_][^\x1b]*(?:\x1b\\)?|[ -/]*[0-~])")
 
 
@@ -40,6 +53,7 @@ def text(answer: Mapping[str, Any], *, colour: bool, failed: bool = False, width
     rendered = answer.get("rendered")
     if isinstance(rendered, str) and rendered.strip():
         lines += clean(rendered).rstrip().split("\n")
+        lines += [f"{_words(key)}: {_scalar(answer[key])}" for key in _NOTES if answer.get(key)]
     elif not failed:
         lines += _fields({key: value for key, value in answer.items() if key not in _HIDDEN}, width, paint) or ["done"]
     contract = answer.get("agent_runtime_contract")
@@ -50,7 +64,9 @@ def text(answer: Mapping[str, Any], *, colour: bool, failed: bool = False, width
 
 def _contract_line(contract: Mapping[str, Any]) -> str:
     """The envelope in one line: mode, status, next."""
-    following = contract.get("next_suggested_tool") or contract.get("next_step_hint") or "go on"
+    tool = contract.get("next_suggested_tool")
+    command = f"hindbrain {str(tool).replace('.', ' ').replace('_', '-')}"
+    following = command if tool else contract.get("next_step_hint") or "go on"
     return clean(f"{contract.get('trust_mode')} · {contract.get('status')} · {following}").replace("\n", " ")
 
 
@@ -92,7 +108,8 @@ def _bold(value: str) -> str:
 
 
 def _words(key: str) -> str:
-    return clean(key).replace("_", " ")
+    """A key as a person reads it; the unit of a time is told by its value."""
+    return clean(key).removesuffix("_ms").replace("_", " ")
 
 
 def _scalar(value: Any, key: str = "") -> str:
@@ -101,12 +118,24 @@ def _scalar(value: Any, key: str = "") -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int) and value in _RECENT_MS and key.endswith(_TIMES):
-        return datetime.fromtimestamp(value / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+        return datetime.fromtimestamp(value / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S") + _ZONE
+    if isinstance(value, int) and key.endswith("_ms"):
+        return _duration(value)
     return clean(str(value))
+
+
+def _duration(value: int) -> str:
+    unit, name = next(((unit, name) for below, unit, name in _DURATIONS if value < below), (_DAY_MS, "days"))
+    return f"{value // unit} {name}"
 
 
 def _is_scalar(value: Any) -> bool:
     return value is None or isinstance(value, str | int | float | bool)
+
+
+def _is_digest(value: Any) -> bool:
+    """Whether only a machine compares this."""
+    return isinstance(value, str) and _DIGEST.fullmatch(value) is not None
 
 
 def _fields(fields: Mapping[str, Any], width: int, paint: Paint) -> list[str]:
@@ -116,32 +145,65 @@ def _fields(fields: Mapping[str, Any], width: int, paint: Paint) -> list[str]:
     lines: list[str] = []
     for key, value in singles.items():
         first, *rest = _scalar(value, key).split("\n")
-        lines += [f"{_words(key):<{pad}}  {first}", *(f"{'':<{pad}}  {line}".rstrip() for line in rest)]
+        lines += [f"{_words(key):<{pad}}  {first}".rstrip(), *(f"{'':<{pad}}  {line}".rstrip() for line in rest)]
     for key, value in fields.items():
         if key not in singles and value:
             lines += _nested(key, value, width, paint)
     return lines
 
 
-def _nested(key: str, value: Any, width: int, paint: Paint) -> Iterator[str]:
+def _nested(key: str, value: Any, width: int, paint: Paint) -> list[str]:
     if isinstance(value, dict):
-        yield paint(_words(key))
-        yield from _indented(_fields(_known(value), width - 2, paint))
-    elif all(_is_scalar(one) for one in value):
-        yield f"{paint(_words(key))}  {', '.join(_scalar(one, key) for one in value)}"
-    else:
-        yield paint(f"{_words(key)} ({len(value)})")
-        rows = [one if isinstance(one, dict) else {"": one} for one in value]
-        yield from _indented(_table(rows, width - 2) or _records(rows, width - 2, paint))
+        told = value.get("rendered")
+        inside = clean(told).rstrip().split("\n") if isinstance(told, str) and told else _fields(_known(value), width - 2, paint)
+        return [paint(_words(key)), *_indented(inside)] if inside else []
+    if all(_is_scalar(one) for one in value):
+        return _listed(key, [_scalar(one, key) for one in value], width, paint)
+    rows = [one if isinstance(one, dict) else {"": one} for one in value]
+    table = _brief(key, rows, width - 2) or _table(rows, width - 2) or _records(rows, width - 2, paint)
+    return [paint(f"{_words(key)} ({len(value)})"), *_indented(table)]
+
+
+def _listed(key: str, values: Sequence[str], width: int, paint: Paint) -> list[str]:
+    """Single values in a row, wrapped between them; whole sentences one below the other."""
+    joined = ", ".join(values)
+    if len(_words(key)) + 2 + len(joined) <= width:
+        return [f"{paint(_words(key))}  {joined}"]
+    inside = values if any(value.endswith(".") for value in values) else wrap(joined, width - 2, break_long_words=False)
+    return [paint(_words(key)), *_indented([line for value in inside for line in value.split("\n")])]
 
 
 def _known(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Below the top of an answer, what is not known is left out; --json shows it."""
-    return {key: value for key, value in fields.items() if value is not None}
+    """Below the top of an answer, what is not known and what only a machine compares is left out; --json shows it."""
+    return {key: value for key, value in fields.items() if value is not None and not _is_digest(value)}
 
 
 def _indented(lines: Sequence[str]) -> Iterator[str]:
-    return (f"  {line}" for line in lines)
+    return (f"  {line}".rstrip() for line in lines)
+
+
+def _brief(key: str, rows: Sequence[Mapping[str, Any]], width: int) -> list[str] | None:
+    """Long rows by the columns that matter, or None when these are other rows, or do not fit."""
+    columns = _BRIEF.get(key, ())
+    if not columns or any(columns[0] not in row or "unreachable" in row for row in rows):
+        return None
+    *names, last = [name for name in columns if any(row.get(name) for row in rows)]
+    head = _table([{name: row.get(name) for name in names} for row in rows], width)
+    if head is None:
+        return None
+    edge = max(len(line) for line in head) + 2
+    room = max(20, width - edge)
+    lines: list[str] = []
+    for start, told in zip(head, [_words(last), *(_inline(row.get(last), last) for row in rows)], strict=True):
+        first, *rest = wrap(told, room, break_long_words=False, break_on_hyphens=False) or [""]
+        lines += [f"{start:<{edge}}{first}".rstrip(), *(" " * edge + line for line in rest)]
+    return lines
+
+
+def _inline(value: Any, key: str) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{_words(name)} {_inline(one, name)}" for name, one in _known(value).items())
+    return _scalar(value, key) if _is_scalar(value) else ", ".join(_inline(one, key) for one in value)
 
 
 def _table(rows: Sequence[Mapping[str, Any]], width: int) -> list[str] | None:
@@ -150,6 +212,11 @@ def _table(rows: Sequence[Mapping[str, Any]], width: int) -> list[str] | None:
     if not all(_is_scalar(value) for row in rows for value in row.values()):
         return None
     cells = [[_words(name) for name in names], *([_scalar(row.get(name), name) for name in names] for row in rows)]
+    for column, name in enumerate(names):
+        if name.endswith(_TIMES) and any(line[column].endswith(_ZONE) for line in cells):
+            # The zone is the same in every row, so it is told once.
+            cells = [[*line[:column], line[column].removesuffix(_ZONE), *line[column + 1 :]] for line in cells]
+            cells[0][column] += _ZONE
     widths = [max(len(line[column]) for line in cells) for column in range(len(names))]
     if sum(widths) + 2 * (len(names) - 1) > width or any("\n" in one for row in cells for one in row):
         return None
