@@ -82,7 +82,7 @@ def test_med_360_no_leak_permutation_matrix(any_world: World) -> None:
         assert row["origin_brain"] == (roots[holder] or "medulla")
 
 
-@pytest.mark.req("MED-361", "MED-386")
+@pytest.mark.req("MED-361")
 def test_med_361_false_absence(any_world: World) -> None:
     x = any_world.brain("x")
     for number in range(25):
