@@ -164,7 +164,8 @@ def test_a_directory_whose_name_is_no_text_is_refused_by_code(world: World) -> N
     root = os.fsdecode(os.fsencode(world.place) + b"/r\xff")
     os.mkdir(root)
 
-    assert world.at(root).call("ingest", path=root, project_root=root)["error"]["code"] == "path_refused"
+    assert world.at(root).call("ingest")["error"]["code"] == "path_refused"
+    assert world.at(root).call("ingest", path=root, project_root=root)["error"]["code"] == "invalid_params"
     assert world.at(root).call("memorize", node_label="n", text="t")["refused"] == "brainless_root"
 
 

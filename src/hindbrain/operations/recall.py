@@ -147,13 +147,14 @@ def _time(value: str | int | None, now: int) -> int:
         return now
     if isinstance(value, int):
         return value
-    if value.strip().isdigit():
-        return int(value)
+    told_ms = value.strip()
+    if told_ms.isascii() and told_ms.isdigit() and len(told_ms) <= 18:
+        return int(told_ms)
     try:
         told = datetime.datetime.fromisoformat(value.strip())
     except ValueError as wrong:
         raise InvalidParams(
-            f"as_of {value!r} is not a time", fix="give milliseconds or ISO, e.g. 2026-07-06T12:00:00Z"
+            f"as_of {value[:40]!r} is not a time", fix="give milliseconds or ISO, e.g. 2026-07-06T12:00:00Z"
         ) from wrong
     told = told if told.tzinfo else told.replace(tzinfo=datetime.UTC)
     return int(told.timestamp() * 1000)

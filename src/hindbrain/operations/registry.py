@@ -184,12 +184,31 @@ def dispatch(call: Call, name: str, arguments: Mapping[str, Any]) -> dict[str, A
     return answer
 
 
+def _check_values(value: Any) -> None:
+    """Refuse what no file and no database can hold, from whichever surface: half a character, an integer beyond 64 bits."""
+    if isinstance(value, str):
+        try:
+            value.encode("utf-8")
+        except UnicodeEncodeError as broken:
+            raise InvalidParams("a text holds a lone surrogate: it is not Unicode text", fix="send valid UTF-8") from broken
+    elif isinstance(value, int) and not -(2**63) <= value < 2**63:
+        raise InvalidParams("an integer has more than 64 bits", fix="send large numbers as strings")
+    elif isinstance(value, Mapping):
+        for name, inner in value.items():
+            _check_values(name)
+            _check_values(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            _check_values(inner)
+
+
 def _scope(given: Mapping[str, Any]) -> str | None:
     scope = given.get("scope")
     return scope if isinstance(scope, str) else None
 
 
 def _parsed(op: Operation, given: Mapping[str, Any]) -> msgspec.Struct:
+    _check_values(given)
     try:
         return msgspec.convert(given, op.arguments, strict=True)
     except msgspec.ValidationError as wrong:

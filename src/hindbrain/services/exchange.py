@@ -3,11 +3,12 @@
 import io
 import json
 import os
+import secrets
 import tarfile
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
@@ -51,13 +52,14 @@ class Exchange:
         path = Path(target).expanduser()
         if not path.is_absolute() or "\x00" in target:
             raise PathRefused(f"{target[:120]!r} is not an absolute path", fix="give an absolute file name ending in .tar.gz")
-        if path.exists():
+        if os.path.lexists(path):
             raise InvalidParams(f"{path} exists already", fix="choose a name that is free; an export never overwrites")
         brain = self._router.named(caller, tier)
         with self._brains.use(brain) as opened:
             self._reconciler.fresh(opened)
-            temporary = path.with_name(f".{path.name}.tmp")
-            handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            # A name nobody can guess: a link that waits under a known one would be written through.
+            temporary = path.with_name(f".{secrets.token_hex(8)}.tmp")
+            handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             try:
                 with os.fdopen(handle, "wb") as raw, tarfile.open(fileobj=raw, mode="w:gz", compresslevel=6) as archive:
                     counts = self._write_all(opened, archive, progress)
@@ -115,6 +117,8 @@ class Exchange:
         brain = self._router.named(caller, tier)
         report: dict[str, Any] = {"taken": [], "unchanged": [], "refused": []}
         try:
+            if not path.is_file():
+                raise tarfile.TarError("it is not a file")  # a pipe would keep the call waiting for its writer
             with tarfile.open(path, mode="r:gz") as archive:
                 members = [one for one in archive if one.isfile()][:_MOST_MEMBERS]
                 with self._brains.use(brain) as opened:
@@ -163,16 +167,16 @@ class Exchange:
         if directory != "agent-memory" or not name.endswith(".light.md"):
             return
         if member.size > CLAIM_MAX_BYTES:
-            report["refused"].append({"name": name, "code": "claim_too_large"})
+            report["refused"].append({"name": name[:80], "code": "claim_too_large"})
             return
         text = _text(archive, member)
         slug = name.removesuffix(".light.md")
         try:
             if slug_of(slug) != slug:
-                raise InvalidParams(f"{name} is not the name of a claim")
+                raise InvalidParams(f"{name[:80]!r} is not the name of a claim")
             self._take_claim(caller, opened, slug, text, report, dry_run=dry_run)
         except HindbrainError as refused:
-            report["refused"].append({"name": slug, "code": refused.code, "reason": refused.message})
+            report["refused"].append({"name": slug[:80], "code": refused.code, "reason": refused.message})
 
     def _take_claim(
         self, caller: Caller, opened: OpenBrain, slug: str, text: str, report: dict[str, Any], *, dry_run: bool
@@ -213,7 +217,7 @@ class Exchange:
         """The keyed values of an export. A key that is there already keeps its value."""
         try:
             entries = msgspec.json.decode(text, type=list[_Keyed])
-        except msgspec.DecodeError as wrong:
+        except (msgspec.DecodeError, RecursionError) as wrong:
             report["refused"].append({"name": "boot_memory.json", "code": InvalidParams.code, "reason": str(wrong)})
             return
         known = {one.key for one in opened.store.boot()}
@@ -255,7 +259,7 @@ class _Keyed(msgspec.Struct, kw_only=True):
     value: Any = None
     tags: list[str] = []
     source_refs: list[str] = []
-    updated_at_ms: int = 0
+    updated_at_ms: Annotated[int, msgspec.Meta(ge=0, lt=1 << 53)] = 0
     updated_by_agent: str = ""
 
 

@@ -19,6 +19,7 @@ __all__ = ["DEMOTION", "GRADED_WRONG", "OF_ITS_TEXT", "ROW_SCHEMA", "WITNESS_SUP
 DEMOTION = "demotion_pending"
 GRADED_WRONG = "graded_wrong"
 WITNESS_SUPERSEDED = "witness_superseded"
+_LAST_DAY_MS = 253_402_214_400_000  # 9999-12-31
 # Notes about what a claim says, not about its label: another text begins without them.
 OF_ITS_TEXT = frozenset({DEMOTION, GRADED_WRONG, "graded_correct", "graded_partial", WITNESS_SUPERSEDED})
 
@@ -48,7 +49,10 @@ ROW_SCHEMA: dict[str, Any] = {
 
 
 def date_of(ms: int | None) -> str:
-    return "an unknown date" if ms is None else datetime.datetime.fromtimestamp(ms / 1000, datetime.UTC).strftime("%Y-%m-%d")
+    """A day, as far as a calendar knows it: the stamp of a file may say anything."""
+    if ms is None or ms > _LAST_DAY_MS:
+        return "an unknown date"
+    return datetime.datetime.fromtimestamp(ms / 1000, datetime.UTC).strftime("%Y-%m-%d")
 
 
 def age_of(claim: Claim, now: int) -> int | None:
