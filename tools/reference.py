@@ -218,6 +218,7 @@ def http() -> str:
             "`human-token` the channel `human`. Bodies are JSON objects with `Content-Type: application/json`. A request with a "
             "foreign `Host` or `Origin` is refused, there is no CORS, and GET changes nothing. The same in OpenAPI 3.1 is at "
             "`GET /api/openapi.json`; MCP over streamable HTTP is at `/mcp`.",
+            f"```sh\n{CURL}\n```",
             table(("header", "meaning"), ((code(name), told) for name, told in headers.items())),
             table(("address", "does", "statuses"), rows),
             table(("address", "operation", "statuses"), offered),
@@ -226,6 +227,11 @@ def http() -> str:
         ]
     )
 
+
+CURL = """\
+home=~/.local/share/hindbrain   # or where `hindbrain status` says it is
+curl -s http://127.0.0.1:1338/api/op/seek -d '{"query": "retry"}' -H "Authorization: Bearer $(cat "$home/token")" \\
+     -H "Content-Type: application/json" -H "Hindbrain-Caller-Root: $PWD"   # a path with spaces: percent-encoded"""
 
 WRITERS: dict[str, Callable[[], str]] = {
     "operations": operations,

@@ -25,7 +25,7 @@ __all__ = ["boot_memory"]
 def boot_memory(
     call: Call,
     action: Literal["list", "get", "set", "delete"] = "list",
-    key: str | None = None,
+    key: Annotated[str | None, Meta(description="name of the value, e.g. deploy.target")] = None,
     value: Annotated[Any, Meta(description="any JSON value")] = None,
     tags: list[str] | None = None,
     source_refs: list[str] | None = None,

@@ -70,11 +70,11 @@ def memorize(
     claims: Annotated[list[ClaimBlock] | None, Meta(description="blocks, for a claim of several")] = None,
     evidence: Annotated[list[str] | None, Meta(description="repository-relative paths, optionally :line")] = None,
     confidence: Annotated[str | int | float | None, Meta(description="0 to 1, or low, medium, high")] = None,
-    title: str | None = None,
+    title: Annotated[str | None, Meta(description="heading of the file, when the label is not enough")] = None,
     state: Annotated[str, Meta(description="authored, or verified when you checked it")] = "authored",
     tier: Annotated[str | None, Meta(description="medulla: doctrine for all projects")] = None,
     absolute: Annotated[bool, Meta(description="human only: wins over a repository's own doctrine")] = False,
-    ingest_after: bool = True,
+    ingest_after: Annotated[bool, Meta(description="findable at once, not only after the next ingest")] = True,
     mode: Literal["merge"] = "merge",
     namespace: Literal["light"] = "light",
 ) -> dict[str, Any]:

@@ -59,7 +59,7 @@ def learn(
     call: Call,
     feedback: Annotated[str, Meta(description="correct, wrong or partial")],
     node_ids: Annotated[list[str], Meta(description="slugs, labels or node_ids of memory rows")],
-    query: str = "",
+    query: Annotated[str, Meta(description="what had been asked")] = "",
     strength: Annotated[float, Meta(ge=0, le=1)] = 0.2,
     tier: Annotated[str | None, Meta(description="project or medulla, when the label lives in both")] = None,
 ) -> dict[str, Any]:
@@ -92,7 +92,7 @@ def reject(
     tier: Tier = None,
     lift: Annotated[bool, Meta(description="take the rejection back")] = False,
 ) -> dict[str, Any]:
-    """Reject a value for good: no channel, label, case, spacing or look-alike brings it back. The history keeps it."""
+    """Reject a value for good, or lift that: no channel, label, case, spacing or look-alike brings a rejected one back."""
     return call.house.erasure.reject(call.caller, claim=claim, value=value, reason=reason, tier=tier, lift=lift)
 
 

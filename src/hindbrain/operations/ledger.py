@@ -22,8 +22,8 @@ def verify(call: Call, tier: Tier = None) -> dict[str, Any]:
 @operation("ledger.show", effect=Effect.READ, raises=(BrainlessRoot,))
 def show(
     call: Call,
-    after: Annotated[int, Meta(ge=0, description="from this entry on")] = 0,
-    limit: Annotated[int, Meta(ge=1, le=5000)] = 50,
+    after: Annotated[int, Meta(ge=0, description="only entries after this number")] = 0,
+    limit: Annotated[int, Meta(ge=1, le=5000, description="entries at most, oldest first")] = 50,
     act: Annotated[str | None, Meta(description="prefix such as claim. or brain.")] = None,
     tier: Tier = None,
 ) -> dict[str, Any]:

@@ -12,12 +12,19 @@ from hindbrain.operations.registry import Effect, operation
 from hindbrain.policy.recall import BEAT_MIN_SCORE, SEEK_TOP_K
 from hindbrain.services.call import Call, Retrieved
 from hindbrain.services.recall import WIDE_IS_OFF, tier_asked
-from hindbrain.services.rendering import rendered_rows
+from hindbrain.services.rendering import claims_known, gap_text, rendered_rows
 
 __all__ = ["north", "recall", "seek"]
 
+_GAPS = 3  # told with an empty answer, to say why it is empty; honest_gaps has all of them
+
 TierArgument = Annotated[
     str | None, Meta(description="project, medulla, or all-brains (every brain, labelled); default is project and medulla")
+]
+
+TimeArgument = Annotated[
+    str | int | None,
+    Meta(description="a time: milliseconds, or ISO such as 2026-07-06T12:00 (UTC; a date alone is its first moment)"),
 ]
 
 
@@ -39,7 +46,7 @@ def seek(
     top_k: Annotated[int, Meta(ge=1, le=200, description="rows at most")] = SEEK_TOP_K,
     scope: Annotated[str | None, Meta(description="id prefix such as light::, or a path")] = None,
     tier: TierArgument = None,
-    min_score: Annotated[float, Meta(ge=0, le=1)] = BEAT_MIN_SCORE,
+    min_score: Annotated[float, Meta(ge=0, le=1, description="no rows that match less than this")] = BEAT_MIN_SCORE,
     include_history: Annotated[bool, Meta(description="also superseded versions, labelled")] = False,
 ) -> Retrieved:
     """Find claims by words: this project's first, then the medulla's, each with where it comes from."""
@@ -78,7 +85,7 @@ def seek(
         "honest_gaps": beat.gaps,
         "embeddings_used": False,
         **_sufficiency(rows, beat.found),
-        **_text(call, rows, f"nothing relevant ({beat.exists} claims known)"),
+        **_text(call, rows, "\n".join([f"nothing relevant ({claims_known(beat.exists)})", *map(gap_text, beat.gaps[:_GAPS])])),
     }
     if warning or beat.warning:
         answer["tier_warning"] = warning or beat.warning
@@ -117,9 +124,9 @@ def _sufficiency(rows: list[dict[str, Any]], found: int) -> dict[str, Any]:
 def recall(
     call: Call,
     query: Annotated[str | None, Meta(description="words; without them everything that was live")] = None,
-    as_of: Annotated[str | int | None, Meta(description="a time: milliseconds, or ISO such as 2026-07-06T12:00")] = None,
+    as_of: TimeArgument = None,
     tier: Annotated[str | None, Meta(description="project or medulla; default is both")] = None,
-    limit: Annotated[int, Meta(ge=1, le=1000)] = 50,
+    limit: Annotated[int, Meta(ge=1, le=1000, description="rows at most")] = 50,
 ) -> Retrieved:
     """Show what was believed at a time, from the record; without a time, what is believed now."""
     route = call.house.router.route(call.caller)
@@ -135,11 +142,18 @@ def recall(
         "memory": rows,
         "found": found,
         "tier": asked.value,
-        **_text(call, rows, "nothing was live then"),
+        **_text(call, rows, f"nothing {'about this ' if query else ''}was live at {_told(at)}"),
     }
     if warning:
         answer["tier_warning"] = warning
     return Retrieved(answer=answer, candidates=found)
+
+
+def _told(at: int) -> str:
+    try:
+        return datetime.datetime.fromtimestamp(at / 1000, datetime.UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    except (ValueError, OverflowError, OSError):
+        return "a time before or after every calendar"
 
 
 def _time(value: str | int | None, now: int) -> int:

@@ -6,6 +6,7 @@ from typing import Any
 
 from hindbrain.domain.brain import MEDULLA, Brain, TierAsked
 from hindbrain.domain.caller import Caller
+from hindbrain.domain.claim import one_line
 from hindbrain.domain.errors import ClaimTooLarge, HindbrainError, InvalidParams, StoreUnavailable, UnknownClaim
 from hindbrain.domain.ledger import Act
 from hindbrain.policy.etiquette import BIRTH_WARNING, may_share
@@ -87,6 +88,7 @@ class Boot:
             "action": "delete" if delete else "set",
             "key": key,
             "tier": brain.tier.value,
+            "rendered": f"{'Deleted' if delete else 'Set'} “{one_line(key)}” in {brain.display_name}.",
         }
         if doctrine and not may_share(caller.agent):
             answer["etiquette"] = BIRTH_WARNING

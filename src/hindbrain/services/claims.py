@@ -48,6 +48,18 @@ def _number_text(value: str | int | float | None) -> str | None:
     return None if value is None else one_line(str(value))
 
 
+def _confidence(value: str | int | float | None) -> str | None:
+    """A confidence as the file holds it. One above 1 is a slip (7 for 0.7) that no later version could ever match."""
+    text = _number_text(value)
+    try:
+        within = text is None or 0 <= float(text) <= 1
+    except ValueError:
+        within = True  # a word; what is none of ours counts as no confidence
+    if not within:
+        raise InvalidParams(f"confidence {text} is not between 0 and 1", fix="give 0 to 1, or low, medium or high")
+    return text
+
+
 class Claims:
     """Writing and looking back at claims."""
 
@@ -105,6 +117,7 @@ class Claims:
                     "reason": weaker.code,
                     "live": weaker.details["live"],
                     "next_action": weaker.fix,
+                    "rendered": _kept(claim.label, brain, weaker),
                 }
             self._label_copy(opened, put)
             return self._answer(caller, opened, put, doctrine=doctrine, indexed=indexed)
@@ -151,7 +164,7 @@ class Claims:
             label=_label(str(block["label"]), "a block's label"),
             text=str(block.get("text") or ""),
             kind=kind if kind in _KINDS else "entity",
-            confidence=_number_text(block.get("confidence")),
+            confidence=_confidence(block.get("confidence")),
             ambiguity=_number_text(block.get("ambiguity")),
             evidence=anchors.checked([_label(str(path), "evidence") for path in block.get("evidence") or ()], brain.root),
             depends_on=tuple(_label(str(label), "depends_on") for label in block.get("depends_on") or ()),
@@ -247,8 +260,17 @@ def _fields(caller: Caller, label: str, title: str | None, state: str, blocks: S
     return fields
 
 
+def _kept(label: str, brain: Brain, weaker: WouldDowngrade) -> str:
+    """Why nothing was written, in words; the reason is a code that callers go by."""
+    live = weaker.details["live"]
+    sure = f"confidence {live['confidence']}" if live["confidence"] is not None else "no confidence"
+    told = f"Kept “{label}” in {brain.display_name} as it is: the live version ({live['state']}, {sure}) is stronger."
+    return f"{told}\nreason: {weaker.code}; {weaker.fix}"
+
+
 def version_text(version: dict[str, Any]) -> str:
-    """One version in words: which, whose, how it came, and what it said."""
+    """One version in words: which, whose, since when, how it came, and what it said."""
     ended = f", ended by {version['ended_by']} on {date_of(version['archived_at'])}" if version["archived_at"] is not None else ""
-    head = f"version {version['version']} ({version['state']}, by {version['source_agent']}, {version['channel']}{ended})"
+    written = f"by {version['source_agent']} on {date_of(version['created'])}"
+    head = f"version {version['version']} ({version['state']}, {written}, {version['channel']}{ended})"
     return "\n".join([head, body_text(parse(version["text"]))])

@@ -128,7 +128,7 @@ class Erasure:
             "schema": "hindbrain-reject-v0",
             "slug": slug,
             "lifted": lifted,
-            "rendered": f"Lifted {lifted} marks.",
+            "rendered": "The value may be written again." if lifted else f"Nothing of {slug!r} was rejected here.",
         }
 
     def forget(self, caller: Caller, *, claim: str, reason: str, tier: str | None) -> dict[str, Any]:

@@ -54,6 +54,8 @@ class Exchange:
             raise PathRefused(f"{target[:120]!r} is not an absolute path", fix="give an absolute file name ending in .tar.gz")
         if os.path.lexists(path):
             raise InvalidParams(f"{path} exists already", fix="choose a name that is free; an export never overwrites")
+        if not path.parent.is_dir():
+            raise InvalidParams(f"{path.parent} is not a directory", fix="choose a directory that exists")
         brain = self._router.named(caller, tier)
         with self._brains.use(brain) as opened:
             self._reconciler.fresh(opened)

@@ -60,6 +60,7 @@ class Grades:
             "strength": strength,
             "trust_records_updated": found,
             "claim_grades": grades,
+            "rendered": "\n".join(_told(grade) for grade in grades),
         }
 
     def _brains_for(self, caller: Caller, tier: str | None) -> list[Any]:
@@ -96,6 +97,14 @@ class Grades:
             if not may_share(caller.agent):
                 grade["etiquette"] = "demotion by a role other than *:orchestrator or human:founder is recorded"
         return grade
+
+
+def _told(grade: dict[str, Any]) -> str:
+    """One grade as a sentence, with what follows from it."""
+    text = f"Graded {grade['slug']!r} in {grade['store_brain']} as {grade['feedback']}."
+    if grade.get(DEMOTION):
+        text += " It has left every default answer; consolidate archives it."
+    return text + (f" Etiquette: {grade['etiquette']}." if "etiquette" in grade else "")
 
 
 def _slug(named: str) -> str:

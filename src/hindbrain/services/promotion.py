@@ -64,7 +64,7 @@ class Promotion:
             self._reconciler.fresh(opened)
             live = opened.store.live([slug]).get(slug)
             if live is None:
-                raise UnknownClaim(f"{home.display_name} has no live claim {slug!r}")
+                raise UnknownClaim(f"{home.display_name} has no live claim {slug!r}", fix="seek shows what there is")
             original = parse(live.text, fallback_label=slug)
             if not original.active:
                 raise NotLive(f"{slug!r} is only a pointer to where the claim went", fix="promote the claim it points to")
@@ -89,7 +89,7 @@ class Promotion:
             self._reconciler.settle(opened, slug)
             current = opened.store.live([slug]).get(slug)
             if current is None:
-                raise UnknownClaim(f"{opened.brain.display_name} has no live claim {slug!r}")
+                raise UnknownClaim(f"{opened.brain.display_name} has no live claim {slug!r}", fix="seek shows what there is")
             intent = self._intend(opened, slug, now)
             put = None
             try:

@@ -2,13 +2,25 @@
 
 from collections.abc import Sequence
 
-from hindbrain.engines.fence import fenced, shares, tokens
+from hindbrain.engines.fence import cut, fenced, shares, tokens
 from hindbrain.policy.recall import ROW_MIN_TOKENS
+from hindbrain.services.routing import Gap
 from hindbrain.services.rows import Row
 
-__all__ = ["rendered", "rendered_rows", "row_text"]
+__all__ = ["claims_known", "gap_text", "rendered", "rendered_rows", "row_text"]
 
 _NOTE_TOKENS = 16  # what the sentence about the rest costs
+_GAP_TOKENS = 64
+
+
+def claims_known(count: int) -> str:
+    """How much there is to find, in words."""
+    return f"{count} claim{'' if count == 1 else 's'} known"
+
+
+def gap_text(gap: Gap) -> str:
+    """One gap as a line."""
+    return cut(f"gap {gap['kind']}: {gap['text']}", _GAP_TOKENS)
 
 
 def row_text(row: Row) -> str:

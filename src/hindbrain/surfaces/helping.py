@@ -57,7 +57,7 @@ _UNLISTED = ("agent_id", "caller_root")
 
 def _paragraphs(told: str) -> list[str]:
     """A text of several paragraphs, wrapped to the terminal."""
-    return "\n\n".join("\n".join(wrap(one, _width())) for one in told.split("\n\n")).split("\n")
+    return "\n\n".join("\n".join(wrap(one, _width(), break_on_hyphens=False)) for one in told.split("\n\n")).split("\n")
 
 
 def _width() -> int:

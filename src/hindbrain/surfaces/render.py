@@ -18,7 +18,7 @@ __all__ = ["clean", "colourful", "failure", "fix_text", "text"]
 
 _HIDDEN = ("ok", "schema", "rendered", "exit_code", "agent_runtime_contract")
 _TITLES = ("label", "claim", "name", "display_name", "act", "slug", "title", "key", "id", "root", "path")  # best first
-_NOTES = ("tier_warning", "etiquette")  # what an answer with a text of its own still has to say
+_NOTES = ("tier_warning", "etiquette", "warnings")  # what an answer with a text of its own still has to say
 # Long rows in brief: the columns a person looks for, the last one as long as it likes. --json has all of them.
 _BRIEF = {
     "instances": ("display_name", "state", "active_claims", "last_ingest_ms", "project_root"),
@@ -53,7 +53,7 @@ def text(answer: Mapping[str, Any], *, colour: bool, failed: bool = False, width
     rendered = answer.get("rendered")
     if isinstance(rendered, str) and rendered.strip():
         lines += clean(rendered).rstrip().split("\n")
-        lines += [f"{_words(key)}: {_scalar(answer[key])}" for key in _NOTES if answer.get(key)]
+        lines += [f"{_words(key)}: {_inline(answer[key], key)}" for key in _NOTES if answer.get(key)]
     elif not failed:
         lines += _fields({key: value for key, value in answer.items() if key not in _HIDDEN}, width, paint) or ["done"]
     contract = answer.get("agent_runtime_contract")
