@@ -27,7 +27,7 @@ from hindbrain.services.rows import OF_ITS_TEXT
 from hindbrain.stores.files import ClaimDirectory, Staged, digest_of
 from hindbrain.stores.port import Edge, Node, Version, Writer
 
-__all__ = ["Draft", "Gateway", "Put", "claim_terms", "fingerprints"]
+__all__ = ["Draft", "Gateway", "Put", "claim_terms", "fingerprints", "recorded"]
 
 _STANDS_ALONE = 16  # folded characters from which a value is a value also under another label
 _NEIGHBOURS = 8  # lines or blocks that are read together when a value may have been cut into pieces
@@ -123,6 +123,11 @@ def _runs(row: tuple[str, ...]) -> Iterator[str]:
     for at in range(len(row)):
         for end in range(at + 1, min(at + _NEIGHBOURS, len(row)) + 1):
             yield "".join(row[at:end])
+
+
+def recorded(salt: str, text: str) -> str:
+    """What the ledger keeps of a claim's text: enough to know it again, nothing to read."""
+    return _mac(salt, text)
 
 
 def _mac(salt: str, text: str) -> str:
@@ -318,7 +323,7 @@ class Gateway:
                     actor=draft.actor,
                     channel=draft.channel,
                     at=now,
-                    payload={"digest": _mac(salt, text), "state": claim.state, **draft.payload},
+                    payload={"digest": recorded(salt, text), "state": claim.state, **draft.payload},
                 )
             )
             if claim.active:

@@ -1,17 +1,20 @@
 """Ledgers: show and verify the record of a brain."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from hindbrain.domain.caller import Caller
 from hindbrain.domain.errors import LedgerBroken
-from hindbrain.domain.ledger import Entry, breaks
+from hindbrain.domain.ledger import Break, Entry, breaks
 from hindbrain.services.brains import Brains
+from hindbrain.services.gateway import recorded
 from hindbrain.services.routing import Router
 from hindbrain.stores.port import BrainStore
 
 __all__ = ["Ledgers"]
+
+_BEFORE_ALL = -(2**62)  # the chain begins at 1; what was put in below it must be seen
 
 
 class Ledgers:
@@ -25,9 +28,13 @@ class Ledgers:
         """Walk the whole chain and name every place where it does not hold."""
         brain = self._router.named(caller, tier)
         with self._brains.use(brain) as opened:
+            # The texts first: whatever was written until now has its entry before the head that is read next.
+            texts = _texts(opened.store)
             head = opened.store.head()
-            entries = _walk(opened.store, head[0])
-            broken = breaks(entries, head=head)
+            changed: list[Break] = []
+            broken = breaks(_compared(_walk(opened.store, head[0]), texts, changed), head=head)
+            broken += [*changed, *_beyond(opened.store, head[0])]
+            broken += [Break(seq=seq, reason=f"the entry that wrote {slug} is missing") for seq, (slug, _) in texts.items()]
         answer: dict[str, Any] = {
             "ok": True,
             "schema": "hindbrain-ledger-verify-v0",
@@ -69,8 +76,30 @@ class Ledgers:
         return {"ok": True, "schema": "hindbrain-ledger-show-v0", "brain": brain.name, "entries": rows}
 
 
+def _texts(store: BrainStore) -> dict[int, tuple[str, str]]:
+    """For every version that is kept: the entry that wrote it, its label, and what that entry must say of its text."""
+    salt = store.meta("salt") or ""
+    versions = (*store.each_live(), *store.ended(limit=10_000_000))
+    return {one.version: (one.slug, recorded(salt, one.text)) for one in versions}
+
+
+def _compared(entries: Iterable[Entry], texts: dict[int, tuple[str, str]], changed: list[Break]) -> Iterator[Entry]:
+    """The same entries; on the way each is held against the text it wrote. What stays in `texts` has no entry."""
+    for entry in entries:
+        slug, digest = texts.pop(entry.seq, ("", ""))
+        if digest and f'"digest":"{digest}"' not in entry.payload:
+            changed.append(Break(seq=entry.seq, reason=f"the text of {slug} is not the one it wrote"))
+        yield entry
+
+
+def _beyond(store: BrainStore, last: int) -> list[Break]:
+    """Entries after the head. One that was just appended moved the head with it; one that was put in by hand did not."""
+    later = store.entries(after=last, limit=1)
+    return [Break(seq=one.seq, reason="stands after the recorded head") for one in later if one.seq > store.head()[0]]
+
+
 def _walk(store: BrainStore, last: int) -> Iterator[Entry]:
-    after = 0
+    after = _BEFORE_ALL
     while after < last:
         batch = store.entries(after=after, limit=5_000)
         if not batch:
