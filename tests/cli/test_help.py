@@ -1,6 +1,8 @@
 """Help and completion come from the registry: what exists is offered, what is offered exists (GR-180)."""
 
+import ast
 import json
+import re
 import shlex
 import shutil
 import subprocess
@@ -9,6 +11,7 @@ from typing import Any
 
 import pytest
 
+import hindbrain
 from hindbrain import __version__
 from hindbrain.operations import REGISTRY, describe
 from hindbrain.surfaces import cli, local
@@ -149,6 +152,21 @@ def test_gr_180_a_mistyped_command_exits_2_with_the_nearest_names(
     assert message in ended.json["error"]["message"]
     assert fix in ended.json["error"]["fix"]
     assert message in ended.err
+
+
+def test_help_every_command_that_a_text_tells_to_run_exists() -> None:
+    told = re.compile(r"(?:^|[`:] ?|\brun |\bthen |\bwith )hindbrain ((?:ledger |migrate )?[a-z][a-z-]*)")
+    named = {
+        (found, path.name)
+        for path in Path(hindbrain.__file__).parent.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        for found in told.findall(node.value)
+    }
+
+    known = {spoken(op["name"]) for op in ON_THE_CLI} | set(cli.LOCAL) | {"migrate"}
+    assert len(named) > 10
+    assert {one for one in named if one[0] not in known} == set()
 
 
 def test_help_version_is_the_packages(program: Program) -> None:

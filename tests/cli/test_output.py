@@ -178,6 +178,14 @@ def test_cli_the_last_column_of_a_brief_table_is_wrapped_under_itself() -> None:
     ]
 
 
+def test_cli_a_path_is_kept_whole_in_a_table_that_is_too_narrow_for_it() -> None:
+    row = {"display_name": "my shop", "state": "warm", "active_claims": 1, "project_root": "/home/me/all of my work/my shop"}
+
+    shown = text({"ok": True, "instances": [row]}, colour=False, width=50)
+
+    assert shown.splitlines()[-1].endswith("  /home/me/all of my work/my shop")
+
+
 def test_cli_a_part_with_a_text_of_its_own_is_that_text_and_an_empty_one_is_not_named() -> None:
     shown = text({"ok": True, "north": {"rendered": "one\n\ntwo", "rows": [1]}, "guard": {"why": None}}, colour=False)
 

@@ -127,7 +127,9 @@ class Doctor:
             )
         if store.lag():
             warnings.append(
-                _warning("warn", "index_lag", f"{name}: the text index is {store.lag()} acts behind", "hindbrain reindex")
+                _warning(
+                    "warn", "index_lag", f"{name}: the text index is {store.lag()} acts behind", "seek there brings it up to date"
+                )
             )
         broken = breaks(store.entries(limit=10_000_000), head=store.head()) if deep else []
         for one in broken[:5]:
@@ -137,7 +139,7 @@ class Doctor:
         for mark in store.marks():
             if mark.kind in (CONFLICT, REFUSED_FILE):
                 path = opened.holding(mark.slug).file(mark.slug)
-                warnings.append(_warning("warn", mark.kind, f"{path}: {mark.note}", "put the file right by hand"))
+                warnings.append(_warning("warn", mark.kind, f"{path}: {mark.note}", f"put {path} right by hand"))
         for place in opened.places:
             for odd in place.misnamed():
                 text = f"{place.path / odd}: no label gives this name, so the file is not served"

@@ -17,7 +17,7 @@ Paint = Callable[[str], str]
 __all__ = ["clean", "colourful", "failure", "fix_text", "text"]
 
 _HIDDEN = ("ok", "schema", "rendered", "exit_code", "agent_runtime_contract")
-_TITLES = ("label", "claim", "name", "display_name", "act", "slug", "title", "key", "id", "root", "path")  # best first
+_TITLES = ("label", "claim", "name", "display_name", "act", "slug", "title", "key", "id", "root", "path", "kind")  # best first
 _NOTES = ("tier_warning", "etiquette", "warnings")  # what an answer with a text of its own still has to say
 # Long rows in brief: the columns a person looks for, the last one as long as it likes. --json has all of them.
 _BRIEF = {
@@ -195,7 +195,8 @@ def _brief(key: str, rows: Sequence[Mapping[str, Any]], width: int) -> list[str]
     room = max(20, width - edge)
     lines: list[str] = []
     for start, told in zip(head, [_words(last), *(_inline(row.get(last), last) for row in rows)], strict=True):
-        first, *rest = wrap(told, room, break_long_words=False, break_on_hyphens=False) or [""]
+        whole = told.startswith("/")  # a path is copied, also one with spaces
+        first, *rest = [told] if whole else wrap(told, room, break_long_words=False, break_on_hyphens=False) or [""]
         lines += [f"{start:<{edge}}{first}".rstrip(), *(" " * edge + line for line in rest)]
     return lines
 
