@@ -140,12 +140,14 @@ class Erasure:
             self._gateway.check_hygiene(opened, [reason], site="forget")
             self._reconciler.fresh(opened)
             versions = opened.store.versions(slug)
-            if not versions and not opened.holding(slug).file(slug).exists():
+            if not versions and not any(place.has(slug) or place.history(slug) for place in opened.places):
                 raise UnknownClaim(f"{brain.display_name} has no claim {slug!r}", fix="seek shows what there is")
             values = [parse(version.text, fallback_label=slug) for version in versions]
             erase = _Erase(caller=caller, slug=slug, values=values, reason=reason or "forgotten", meant=lambda _: True)
-            reached = [{"brain": brain.name, "slug": slug, "files": self._erase(opened, erase)}]
-        unreached = self._erase_copies(brain, replace(erase, meant=lambda one: _came_from(one, brain, slug)), reached)
+            # The copies first: whoever is interrupted finds the claim still here, and asking again reaches what is left.
+            copies: list[dict[str, Any]] = []
+            unreached = self._erase_copies(brain, replace(erase, meant=lambda one: _came_from(one, brain, slug)), copies)
+            reached = [{"brain": brain.name, "slug": slug, "files": self._erase(opened, erase)}, *copies]
         left = f" {len(unreached)} brain(s) could not be looked at." if unreached else ""
         return {
             "ok": True,
@@ -166,7 +168,10 @@ class Erasure:
             try:
                 with self._brains.use(brain) as opened:
                     self._reconciler.fresh(opened)
-                    versions = [parse(one.text, fallback_label=erase.slug) for one in opened.store.versions(erase.slug)]
+                    # A file without a row is what an interrupted forgetting left.
+                    texts = [one.text for one in opened.store.versions(erase.slug)]
+                    texts += [text for place in opened.places if (text := place.read(erase.slug)) is not None]
+                    versions = [parse(text, fallback_label=erase.slug) for text in texts]
                     wider = _with_original(erase, versions, f"{home.name}#{erase.slug}")
                     if any(wider.meant(one) for one in versions):
                         reached.append({"brain": brain.name, "slug": erase.slug, "files": self._erase(opened, wider)})
@@ -180,10 +185,14 @@ class Erasure:
             versions = opened.store.versions(slug)
             meant = [one for one in versions if erase.meant(parse(one.text, fallback_label=slug))]
             claims = [*erase.values, *(parse(one.text, fallback_label=slug) for one in meant)]
+            for place in opened.places:
+                opened.state.put_directory(str(place.path), 0)  # whoever comes after a crash in here looks at the files again
+            # Archives before the rows that tell of them, the live file after: a file without a row is seen and named later on.
+            files = sum(place.erase_history(slug, erase.means) for place in opened.places)
             self._erase_rows(
                 opened, erase, versions, meant, {one for claim in claims for one in fingerprints(claim, salt, slug=slug)}
             )
-            files = sum(place.erase(slug, lambda text: erase.meant(parse(text, fallback_label=slug))) for place in opened.places)
+            files += sum(place.erase(slug, erase.means) for place in opened.places)
             if len(meant) == len(versions):
                 opened.state.forget(slug)
                 forget_slug(opened.directory, slug)
@@ -228,6 +237,10 @@ class _Erase:
     values: Sequence[Claim]
     reason: str
     meant: Callable[[Claim], bool]
+
+    def means(self, text: str) -> bool:
+        """Whether the file with this text is to go."""
+        return self.meant(parse(text, fallback_label=self.slug))
 
 
 def _came_from(claim: Claim, brain: Brain, slug: str) -> bool:

@@ -422,6 +422,8 @@ class Gateway:
             return None
         now = self._clock()
         place = opened.holding(slug)
+        clean = opened.state.directory(str(place.path)) == place.mtime_ns()
+        opened.state.put_directory(str(place.path), 0)  # whoever comes after a crash in here looks at the files again
         with opened.store.writing() as writer:
             writer.append(
                 Act(act=act, subject=f"claim:{live.claim_id}", actor=actor, channel=channel, at=now, payload=payload or {})
@@ -431,13 +433,12 @@ class Gateway:
             writer.put_graph(f"claim:{slug}", [], [])
             if before is not None:
                 before(writer)
-        clean = opened.state.directory(str(place.path)) == place.mtime_ns()
         place.archive(slug, live.text, at=now)
         if remove_file:
             place.remove(slug)
             opened.state.drop(str(place.path), slug)
-            if clean:
-                opened.state.put_directory(str(place.path), place.mtime_ns())
+        if clean:
+            opened.state.put_directory(str(place.path), place.mtime_ns())
         self._events.publish({"brain": opened.brain.name, "act": act, "slug": slug}, session=session)
         return live
 

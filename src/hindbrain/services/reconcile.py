@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Mapping
 
 from hindbrain.domain.caller import Channel
-from hindbrain.domain.claim import parse
+from hindbrain.domain.claim import outdated, parse
 from hindbrain.domain.errors import HindbrainError, Refusal
 from hindbrain.domain.ledger import Act
 from hindbrain.engines.hygiene import has_conflict_markers
@@ -69,10 +69,13 @@ class Reconciler:
             key = str(place.path)
             seen, rows = opened.state.all(key), opened.store.digests()
             found = {facts.slug: facts for facts in place.scan()}
+            kept_out = _kept_out(opened)
             touched = [
                 slug
                 for slug, facts in found.items()
-                if slug not in seen or not seen[slug].same(facts) or rows.get(slug) not in (None, seen[slug].digest)
+                if slug not in seen
+                or not seen[slug].same(facts)
+                or (rows[slug] != seen[slug].digest if slug in rows else slug not in kept_out)
             ]
             elsewhere = {f.slug for other in opened.places if str(other.path) != key for f in other.scan()}
             gone = [slug for slug in {*seen, *rows} - set(found) - elsewhere if slug in rows or slug in seen]
@@ -148,12 +151,25 @@ class Reconciler:
             return False
         if row is not None and seen is not None and seen.digest == digest:
             return self._roll_forward(opened, slug)
-        if row is None and seen is not None and seen.digest == digest:
-            return False  # refused before, and still the same text
+        if row is None and seen is not None and seen.digest == digest and self._stays_out(opened, place, slug, digest):
+            return False
         changed = self._take_in(opened, slug, text)
         if facts.size and (now := place.facts(slug)) is not None:
             opened.state.put(key, now, digest_of(place.read(slug) or ""))
         return changed
+
+    def _stays_out(self, opened: OpenBrain, place: ClaimDirectory, slug: str, digest: str) -> bool:
+        """A file that agreed with its row once and has none now: refused and still the same, or left by a writer that died."""
+        if slug in _kept_out(opened):
+            return True
+        last = next(iter(opened.store.versions(slug)), None)
+        if last is None or last.digest != digest:
+            return False  # its rows are gone: forgotten, which the gateway knows, or lost with an older database
+        if all(path.read_bytes() != outdated(last.text).encode() for _, path in place.history(slug)):
+            place.archive(slug, last.text, at=last.ended_at or self._clock())
+        place.remove(slug)
+        opened.state.drop(str(place.path), slug)
+        return True
 
     def _settle_absent(self, opened: OpenBrain, slug: str) -> bool:
         """No file: removed by hand where it was seen last, or never written. A whole directory that is gone removes nothing."""
@@ -252,3 +268,8 @@ class Reconciler:
             with opened.store.writing() as writer:
                 for mark in found:
                     writer.drop_mark(slug, mark.kind)
+
+
+def _kept_out(opened: OpenBrain) -> set[str]:
+    """Labels whose file was refused; each is named until it is put right."""
+    return {mark.slug for kind in (CONFLICT, REFUSED_FILE) for mark in opened.store.marks(kind=kind)}

@@ -174,20 +174,26 @@ class ClaimDirectory:
         """Remove the versions of a label whose text is meant, live and archived; returns how many files went.
 
         The lock of the label, which the caller holds, goes with the last of them: its name is the label."""
-        gone = 0
+        gone = self.erase_history(slug, which)
         if self.file(slug).is_symlink():
             self.file(slug).unlink()  # never a claim of ours, but it carries the name
-        paths = [*([self.file(slug)] if self.has(slug) else []), *(path for _, path in self.history(slug))]
-        for path in paths:
-            if which(path.read_bytes().decode("utf-8", "replace")):
-                path.unlink()
-                gone += 1
-        if gone == len(paths):
+        if (text := self.read(slug)) is not None and which(text):
+            self.file(slug).unlink()
+            gone += 1
+        if not self.has(slug) and not self.history(slug):
             (self.locks_path / f"{slug}.lock").unlink(missing_ok=True)
-        for directory in (self.history_path, self.path):
-            if directory.is_dir():
-                sync_directory(directory)
+        if self.path.is_dir():
+            sync_directory(self.path)
         return gone
+
+    def erase_history(self, slug: Slug, which: Callable[[str], bool]) -> int:
+        """Remove the archived versions of a label whose text is meant; returns how many files went."""
+        meant = [path for _, path in self.history(slug) if which(path.read_bytes().decode("utf-8", "replace"))]
+        for path in meant:
+            path.unlink()
+        if self.history_path.is_dir():
+            sync_directory(self.history_path)
+        return len(meant)
 
     def history(self, slug: Slug) -> list[tuple[int, Path]]:
         """The archived versions of a label, newest first."""
