@@ -57,10 +57,9 @@ def connect(address: OwnerAddress, timeout: float) -> socket:
     if os.name == "posix":
         try:
             os.kill(address.pid, 0)
-        except ProcessLookupError:
+        except (ProcessLookupError, PermissionError):
+            # A number that is another user's by now is no better: only this user can own this home.
             raise OwnerGone(f"the owner (process {address.pid}) is gone", sent=False) from None
-        except PermissionError:
-            pass  # somebody else's process: it lives
     connection = socket(AF_INET6 if ":" in address.host else AF_INET, SOCK_STREAM)
     try:
         connection.settimeout(timeout)
