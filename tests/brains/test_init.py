@@ -25,6 +25,7 @@ IGNORED = (
     "owner.log",
     "x.tmp",
     "cache/x",
+    ".witness",
 )
 
 
@@ -43,7 +44,7 @@ def test_med_040_init_says_to_git_what_travels_and_warns(world: World) -> None:
     assert answer["ok"], answer
     assert "committed" in answer["warning"]
     assert answer["warning"] in answer["rendered"]
-    assert sorted(os.listdir(Path(x, ".hindbrain"))) == [".gitignore", "agent-memory", "brain.json"]
+    assert sorted(os.listdir(Path(x, ".hindbrain"))) == [".gitignore", ".witness", "agent-memory", "brain.json"]
     assert [name for name in TRACKED if ignored(x, name)] == []
     assert [name for name in IGNORED if not ignored(x, name)] == []
 

@@ -1,7 +1,9 @@
 """Projects: how a directory gets its brain, and how it gives back what it got. No brain is born in silence."""
 
+import hmac
 import json
 import os
+import secrets
 import shutil
 import uuid
 from collections.abc import Callable
@@ -227,6 +229,7 @@ class Projects:
         brain, reused = self._bootstrap(caller, root)
         carried = Path(root) / REPO_DIR
         written = self._write_repo_files(carried, brain, private)
+        self._leave_witness(carried, brain)
         with self._brains.use(brain) as opened:
             moved = self._move_claims(opened, carried / "agent-memory")
             self._note(caller, opened, "brain.init", {"private": private})
@@ -264,6 +267,21 @@ class Projects:
                 written.append(f"{REPO_DIR}/{name}")
         return written
 
+    def _leave_witness(self, carried: Path, brain: Brain) -> None:
+        """A secret that moves with the directory and not with git: a clone or a copied id never inherits a brain by it."""
+        known = self._home.brain_dir(brain) / "witness"
+        if not known.exists():
+            write_text(known, secrets.token_hex(16) + "\n")
+        if not (carried / ".witness").exists():
+            write_text(carried / ".witness", known.read_text(encoding="ascii"))
+
+    def _witnessed(self, root: str, brain: Brain) -> bool:
+        try:
+            told = Path(root, REPO_DIR, ".witness").read_text(encoding="ascii")
+            return hmac.compare_digest(told, (self._home.brain_dir(brain) / "witness").read_text(encoding="ascii"))
+        except (OSError, ValueError):
+            return False
+
     def _move_claims(self, opened: OpenBrain, target: Path) -> int:
         """Claims that lay beside the owner go into the repository, history too; each is whole in one place or the other."""
         source, moved = ClaimDirectory(opened.directory / "agent-memory"), 0
@@ -284,12 +302,12 @@ class Projects:
         return moved
 
     def _moved(self, caller: Caller, root: str) -> str | None:
-        """A repository that was moved keeps its brain: its carried id names one whose old root is gone."""
+        """A repository that was moved keeps its brain: it carries the id and the witness of one whose old root is gone."""
         carried = self._carried_id(root)
         if carried is None or self._home.project(root) is not None:
             return None
         for brain in self._brains.all():
-            if brain.id == carried and brain.root and not os.path.isdir(brain.root):
+            if brain.id == carried and brain.root and not os.path.isdir(brain.root) and self._witnessed(root, brain):
                 self.rebind(caller, old=brain.root, new=root)
                 return brain.root
         return None
@@ -353,7 +371,7 @@ class Projects:
         removed = []
         for name in ("agent-memory/.history", "agent-memory/.locks"):
             shutil.rmtree(carried / name, ignore_errors=True)
-        for name in ("brain.json", ".gitignore"):
+        for name in ("brain.json", ".gitignore", ".witness"):
             if (carried / name).exists():
                 (carried / name).unlink()
                 removed.append(f"{REPO_DIR}/{name}")

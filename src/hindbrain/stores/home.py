@@ -19,6 +19,7 @@ REPO_DIR = ".hindbrain"
 
 # What is never committed from <repo>/.hindbrain: everything that is derived, local or private to one machine.
 IGNORED_IN_REPO = (
+    ".witness",
     "agent-memory/.*",
     "graph_snapshot*.json",
     "plasticity_state.json",

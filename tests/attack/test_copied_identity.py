@@ -1,0 +1,59 @@
+"""A copied id opens no brain: only the directory itself, moved with its witness, takes its memory along."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.support.world import World, git
+
+
+def claims_of(world: World, root: str) -> list[str]:
+    return [row["text"] for row in world.at(root).north("where the harbour lamp is kept")["memory"]]
+
+
+@pytest.fixture
+def away(world: World) -> tuple[World, str]:
+    """A repository with memory whose directory was renamed while nobody looked."""
+    x = world.repository("x")
+    assert world.at(x).call("init", path=x)["ok"]
+    world.at(x).memorize("Harbour lamp", "The harbour lamp is kept in the shed.")
+    git(x, "add", "-A")
+    git(x, "commit", "-qm", "first")
+    moved = str(world.place / "moved")
+    os.rename(x, moved)
+    return world, moved
+
+
+def test_a_repository_that_was_moved_keeps_its_brain(away: tuple[World, str]) -> None:
+    world, moved = away
+
+    answer = world.at(moved).call("init", path=moved)
+
+    assert answer["moved_from"] == str(world.place / "x")
+    assert claims_of(world, moved) == ["The harbour lamp is kept in the shed."]
+    assert world.at(moved).call("history", claim="harbour-lamp")["ok"]
+
+
+def test_a_repository_that_copied_the_id_of_an_absent_one_gets_nothing_of_it(away: tuple[World, str]) -> None:
+    world, moved = away
+    thief = world.repository("thief")
+    Path(thief, ".hindbrain").mkdir()
+    shutil.copy(Path(moved, ".hindbrain", "brain.json"), Path(thief, ".hindbrain", "brain.json"))
+
+    answer = world.at(thief).call("init", path=thief)
+
+    assert (answer["ok"], answer["moved_from"]) == (True, None)
+    assert claims_of(world, thief) == []
+    assert world.at(moved).call("init", path=moved)["moved_from"] == str(world.place / "x"), "the rightful one still can"
+
+
+def test_the_witness_is_not_committed_and_goes_with_uninit(world: World) -> None:
+    x = world.repository("x")
+    world.at(x).call("init", path=x)
+
+    assert git(x, "check-ignore", ".hindbrain/.witness").strip() == ".hindbrain/.witness"
+
+    world.at(x).call("uninit", path=x)
+    assert not Path(x, ".hindbrain").exists()
