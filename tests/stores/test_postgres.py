@@ -114,8 +114,8 @@ def test_conf_01_a_transaction_of_one_brain_sees_no_row_of_another(brain: Postgr
 
     assert set(seen.values()) == {0}
     assert all_slugs == [("mine",)]
-    assert brain.find(["words"], limit=9).slugs == ("mine",)
-    assert other.find(["words"], limit=9).slugs == ("theirs",)
+    assert brain.find(["words"], limit=9).keys == ("mine",)
+    assert other.find(["words"], limit=9).keys == ("theirs",)
     other.close()
 
 
@@ -167,7 +167,7 @@ def test_store_who_is_no_superuser_keeps_brains_apart_too(url: str, postgres_url
     with mine.reading() as session:
         assert session.rows("select slug from claim_version") == [("mine",)]
         assert session.rows("select current_user::text") == [(schema,)]
-    assert mine.find(["words"], limit=9).slugs == ("mine",)
+    assert mine.find(["words"], limit=9).keys == ("mine",)
     mine.close()
     theirs.close()
     admin.execute(f"drop owned by {schema} cascade")  # type: ignore[arg-type]  # a name of our own
@@ -321,6 +321,6 @@ def test_mind_023_an_older_schema_is_brought_forward(url: str, admin: Admin) -> 
 
     new = PostgresStore(url, BRAIN, migrations=(*MIGRATIONS, LATER))
 
-    assert new.find(["old"], limit=9).slugs == ("a",)
+    assert new.find(["old"], limit=9).keys == ("a",)
     assert admin.execute("select version from hindbrain_schema order by version").fetchall() == [(1,), (2,)]
     new.close()

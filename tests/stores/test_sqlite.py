@@ -83,7 +83,7 @@ def test_store_a_killed_writer_leaves_an_index_that_heals(directory: Path) -> No
 
     assert worker.exitcode == -9
     assert (reader.head()[0], reader.lag()) == (2, 1)
-    assert reader.find(["moment"], limit=9).slugs == ("last",)
+    assert reader.find(["moment"], limit=9).keys == ("last",)
     assert (reader.lag(), reader.check()) == (0, ())
     reader.close()
 
@@ -95,7 +95,7 @@ def test_store_who_opens_after_a_killed_writer_finds_the_index_healed(directory:
 
     store = opened(directory)
 
-    assert (store.lag(), store.find(["moment"], limit=9).slugs) == (0, ("last",))
+    assert (store.lag(), store.find(["moment"], limit=9).keys) == (0, ("last",))
     store.close()
 
 
@@ -137,7 +137,7 @@ def test_store_every_acknowledged_write_survives_a_power_cut(directory: Path, di
         assert restored.head() == store.head()
         assert restored.digests() == store.digests()
         assert breaks(all_entries(restored), head=restored.head()) == []
-        assert restored.find([f"text{number}"], limit=9).slugs == (f"c{number % 90}",)
+        assert restored.find([f"text{number}"], limit=9).keys == (f"c{number % 90}",)
         assert restored.check() == ()
         restored.close()
     assert "brain.db" in disk.synced  # a checkpoint was among what we went through
@@ -215,11 +215,11 @@ def test_conf_06_an_index_that_breaks_while_it_is_open_is_replaced(directory: Pa
     broken.execute("delete from words_data")
     broken.close()
 
-    assert store.find(["words"], limit=9).slugs == ("a",)
+    assert store.find(["words"], limit=9).keys == ("a",)
     (directory / "index.db").unlink()
-    assert store.find(["words"], limit=9).slugs == ("a",)
+    assert store.find(["words"], limit=9).keys == ("a",)
     assert put(store, "b", "more words").version == 2
-    assert store.find(["words"], limit=9).slugs == ("b", "a")
+    assert store.find(["words"], limit=9).keys == ("b", "a")
     assert (store.lag(), store.check()) == (0, ())
     store.close()
 
@@ -235,8 +235,8 @@ def test_store_an_index_beside_a_restored_brain_follows_it(directory: Path, tmp_
     restored = opened(directory)
     put(restored, "other", "other words")
 
-    assert restored.find(["words"], limit=9).slugs == ("other", "kept")
-    assert restored.find(["later"], limit=9).slugs == ()
+    assert restored.find(["words"], limit=9).keys == ("other", "kept")
+    assert restored.find(["later"], limit=9).keys == ()
     restored.close()
 
 
@@ -310,7 +310,7 @@ def test_mind_023_an_older_database_is_copied_and_brought_forward(directory: Pat
 
     migrated = opened(directory, migrations=(*MIGRATIONS, LATER))
 
-    assert (texts(migrated.each_live()), migrated.find(["old"], limit=1).slugs, migrated.check()) == (["text of old"], ("a",), ())
+    assert (texts(migrated.each_live()), migrated.find(["old"], limit=1).keys, migrated.check()) == (["text of old"], ("a",), ())
     (backup,) = directory.glob(f"brain.db.v{MIGRATIONS[-1].number}.*.bak")
     assert stat.S_IMODE(backup.stat().st_mode) == 0o600
     (tmp_path / "old").mkdir()

@@ -115,7 +115,7 @@ class Twins(RuleBasedStateMachine):
             assert list(one.as_of(at)) == list(other.as_of(at))
         for words in (["port"], ["記憶", "snake_case"], ["guess", "1338", "absent"]):
             mine, theirs = one.find(words, limit=9), other.find(words, limit=9)
-            assert (set(mine.slugs), mine.frequencies, mine.total) == (set(theirs.slugs), theirs.frequencies, theirs.total)
+            assert (set(mine.keys), mine.frequencies, mine.total) == (set(theirs.keys), theirs.frequencies, theirs.total)
         assert breaks(all_entries(other), head=other.head()) == []
 
     def teardown(self) -> None:

@@ -87,11 +87,11 @@ class Feeds:
         if not words:
             return []
         found = opened.store.find(words[:QUERY_TERMS], limit=candidates, within=LOOKUP_CLAIMS)
-        versions = opened.store.live(found.slugs)
-        said = opened.store.words(found.slugs)
-        marks = self._marks(opened, found.slugs)
+        versions = opened.store.live(found.keys)
+        said = opened.store.words(found.keys)
+        marks = self._marks(opened, found.keys)
         now, ranked = self._clock(), []
-        for slug in found.slugs:
+        for slug in found.keys:
             version = versions.get(slug)
             if version is None or not version.active or (DEMOTION in marks.get(slug, set()) and not marked):
                 continue

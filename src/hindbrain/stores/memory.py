@@ -240,7 +240,7 @@ class MemoryStore:
         chosen = affordable(frequencies, within)
         scores = {slug: _bm25(bag, chosen, frequencies, len(bags), average) for slug, bag in bags.items()}
         found = sorted((slug for slug, score in scores.items() if score), key=lambda slug: (-scores[slug], -state.words[slug][0]))
-        return Found(slugs=tuple(found[: max(limit, 0)]), frequencies=frequencies, total=len(bags))
+        return Found(turns=(), scores=(), keys=tuple(found[: max(limit, 0)]), frequencies=frequencies, total=len(bags))
 
     def recent(self, limit: int) -> tuple[Version, ...]:
         found = [version for version in self._state.each_live() if version.active and version.created is not None]

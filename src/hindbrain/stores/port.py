@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Protocol
 
 from hindbrain.domain.brain import BrainId
+from hindbrain.domain.evidence import Evidence, EvidenceId
 from hindbrain.domain.ledger import Act, Entry
+from hindbrain.stores.vector_port import Shelf, Vectors
 
 __all__ = [
     "BootEntry",
@@ -20,7 +22,10 @@ __all__ = [
     "Mark",
     "Node",
     "Progress",
+    "Source",
     "Version",
+    "Where",
+    "Words",
     "Writer",
 ]
 
@@ -45,11 +50,51 @@ class Version:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """What full text gave: slugs of live active claims, best first, and how common each term is."""
+    """What full text gave: live rows of one shelf, best first, and how common each term is there."""
 
-    slugs: tuple[str, ...]
-    frequencies: Mapping[str, int]  # term -> number of live active claims with it; a store may stop counting
-    total: int  # live active claims in this brain
+    keys: tuple[str, ...]  # slugs of claims, or ids of evidence
+    turns: tuple[int, ...]
+    scores: tuple[float, ...]  # BM25, larger is better
+    frequencies: Mapping[str, int]  # term -> number of live rows with it; a store may stop counting
+    total: int  # live rows of this shelf
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Words:
+    """The terms a row of evidence is found by, and those of the turns around it, which weigh half."""
+
+    text: Sequence[str]
+    near: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Where:
+    """Which evidence may be found at all. None asks for nothing; filters restrict before anything is ranked."""
+
+    wing: str | None = None
+    room: str | None = None
+    domain: str | None = None
+    field: str | None = None
+    provenance: str | None = None
+    source_type: str | None = None
+    source: str | None = None
+    thread: str | None = None
+    tag: str | None = None
+    anchor_kind: str | None = None
+    anchor_ids: tuple[str, ...] | None = None  # the row's own anchor is one of these
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """How far a source was taken in, so that a killed ingest goes on and a second one does nothing."""
+
+    source: str
+    scope: str  # wing, room and anchor under which it was taken in
+    digest: str  # sha256 of its bytes
+    normalize_version: int
+    chunks: int
+    done: bool
+    at: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,6 +144,7 @@ class Counts:
     nodes: int
     edges: int
     generation: int
+    evidence: int = 0  # live rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,6 +184,27 @@ class Writer(Protocol):
 
     def erase_versions(self, slug: str, versions: Collection[int]) -> None:
         """Delete ended versions of a claim; the live one, the others and what is noted of the label stay."""
+        ...
+
+    def put_evidence(self, rows: Sequence[tuple[Evidence, Words]]) -> tuple[EvidenceId, ...]:
+        """Keep observations; the ids of those that are new. A live row with the same id is left as it is; a row that was
+        deleted comes back. InvalidParams when an id is held by another content."""
+        ...
+
+    def put_near(self, near: Mapping[EvidenceId, Sequence[str]]) -> None:
+        """Replace the words of the turns around rows whose neighbours changed."""
+        ...
+
+    def delete_evidence(self, ids: Collection[EvidenceId], *, at: int) -> tuple[EvidenceId, ...]:
+        """Mark rows as deleted: no read shows them any more, and nothing finds them. Those that were live."""
+        ...
+
+    def erase_evidence(self, ids: Collection[EvidenceId]) -> int:
+        """Delete rows for good: text, words and vectors."""
+        ...
+
+    def put_source(self, source: Source) -> None:
+        """Note how far a source was taken in; one note per source and scope."""
         ...
 
     def put_mark(self, mark: Mark) -> None:
@@ -227,9 +294,51 @@ class BrainStore(Protocol):
         """Versions that are no longer live, last ended first."""
         ...
 
-    def find(self, terms: Sequence[str], *, limit: int, within: int | None = None) -> Found:
-        """Full text over live active claims: any of the terms, best first. With `within`, only the rarest terms are looked up,
-        as many as together touch no more claims than that, but always one: what a lookup costs is then bounded."""
+    def find(
+        self,
+        terms: Sequence[str],
+        *,
+        limit: int,
+        within: int | None = None,
+        shelf: Shelf = Shelf.CLAIM,
+        where: Where | None = None,
+    ) -> Found:
+        """Full text over the live rows of a shelf: any of the terms, best first. With `within`, only the rarest terms are looked
+        up, as many as together touch no more rows than that, but always one: what a lookup costs is then bounded. `where`
+        restricts evidence before anything is ranked or cut."""
+        ...
+
+    def keys(self, shelf: Shelf, turns: Sequence[int]) -> dict[int, str]:
+        """turn -> slug or evidence id, for the live rows among these."""
+        ...
+
+    def turns(self, where: Where) -> frozenset[int]:
+        """The turns of all live evidence that a filter lets through."""
+        ...
+
+    def evidence(self, ids: Sequence[EvidenceId], *, deleted: bool = False) -> dict[EvidenceId, Evidence]:
+        """Rows by id; with `deleted` also those that are marked so."""
+        ...
+
+    def each_evidence(self, where: Where | None = None) -> Iterator[Evidence]:
+        """Every live row, by the order in which they came. Streams."""
+        ...
+
+    def thread(self, thread: str, *, first: int, last: int, where: Where | None = None) -> tuple[Evidence, ...]:
+        """Live rows of one conversation or document from one position to another, in order."""
+        ...
+
+    def evidence_words(self, ids: Sequence[EvidenceId]) -> dict[EvidenceId, frozenset[str]]:
+        """The words by which each of these live rows is found, without those of its neighbours."""
+        ...
+
+    def sources(self, scope: str | None = None) -> tuple[Source, ...]:
+        """What was taken in and how far, by source."""
+        ...
+
+    @property
+    def vectors(self) -> Vectors:
+        """The vectors of this brain."""
         ...
 
     def recent(self, limit: int) -> tuple[Version, ...]:

@@ -286,7 +286,7 @@ class PostgresStore(SqlStore):
                     "select slug from hindbrain_find(?, ?::text[]::tsquery[], ?::float8[], ?)",
                     (self.brain_id, queries, weights, limit),
                 )
-        return Found(slugs=tuple(row[0] for row in found), frequencies=frequencies, total=total)
+        return Found(turns=(), scores=(), keys=tuple(row[0] for row in found), frequencies=frequencies, total=total)
 
     # --- copying and closing -----------------------------------------------------------------------------------------
 

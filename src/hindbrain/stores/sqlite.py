@@ -348,7 +348,7 @@ class SqliteStore(SqlStore):
                 plain = len(chosen) == 1 and frequencies[chosen[0]] >= COUNTED
                 found = session.rows(_NEWEST if plain else _BEST, (" OR ".join(map(_quoted, chosen)), limit, self.brain_id))
             total = self.read_head(session).active_claims
-        return Found(slugs=tuple(row[0] for row in found), frequencies=frequencies, total=total)
+        return Found(turns=(), scores=(), keys=tuple(row[0] for row in found), frequencies=frequencies, total=total)
 
     def put_terms(self, session: Session, chunk: Sequence[tuple[Version, str]]) -> None:
         for version, words in chunk:
