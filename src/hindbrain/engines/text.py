@@ -1,19 +1,42 @@
-"""Text: words to find a claim by, and the folded form in which two disguises of one value are equal."""
+"""Text: words to find a row by, and the folded form in which two disguises of one value are equal."""
 
+import functools
 import re
+import threading
 import unicodedata
 from collections.abc import Iterable
+from typing import Any
 
 from hindbrain.policy.lookalikes import INVISIBLE, LOOKALIKES
 from hindbrain.policy.recall import STOP_WORDS
 
-__all__ = ["fold", "folds", "query_terms", "stem", "terms"]
+__all__ = ["TERMS_VERSION", "fold", "folds", "query_terms", "stem", "terms"]
 
-_WORD = re.compile(r"[^\W_]+(?:[_\-][^\W_]+)*", re.UNICODE)
-_PIECE = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_A-Za-z]+")
-_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
+# Grows with every change of what `terms` gives: an index of other terms is made again before it is asked.
+TERMS_VERSION = 2
+
+# Python counts the vowel signs of these scripts as no part of a word, and would cut words at them.
+_SIGNS = (
+    "\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963\u0971-\u0dff"
+    "\u0e31-\u0e4e\u0eb1-\u0ece\u102b-\u103e\u17b4-\u17d3"
+)
+_WORD = re.compile(rf"(?:[^\W_]|[{_SIGNS}])+(?:[_\-][^\W_]+)*")
+_PIECE = re.compile(rf"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|(?:[^\W\d_A-Za-z]|[{_SIGNS}])+")
+# Scripts that put no space between words, and Hangul, whose particles cling to theirs: found by pairs of characters.
+_PAIRED = re.compile(
+    r"[\u0e00-\u0e4e\u0e80-\u0ece\u1000-\u109f\u1780-\u17d3\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]+"
+)
 _NOT_PLAIN = re.compile("[^a-z0-9]+")
 _LONGEST = 64
+_CACHED = 200_000  # words whose stem is remembered: more than a large brain has, some 20 MB
+
+# The stemmer of a script whose languages share one; Latin letters are read as English, gently enough for the others.
+_STEMMERS = (("\u0370", "\u03ff", "greek"), ("\u0400", "\u04ff", "russian"), ("\u0600", "\u06ff", "arabic"))
+_LETTERS = str.maketrans({"ß": "ss", "ẞ": "SS", "ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "đ": "d", "Đ": "D", "ð": "d", "þ": "th"})
+_LETTERS |= str.maketrans({"æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE", "ı": "i"})
+_OTHER_SCRIPTS = "\u0370"
+_local = threading.local()
+_stems: dict[str, str] = {}
 
 
 def _bare(text: str) -> str:
@@ -23,51 +46,79 @@ def _bare(text: str) -> str:
     return unicodedata.normalize("NFC", "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c)))
 
 
+def _latin(text: str) -> str:
+    """Latin letters that are more than an accent away from a plain one, as people type them who lack the key."""
+    return text if text.isascii() else _bare(text.translate(_LETTERS))
+
+
+def _stemmer(language: str) -> Any:
+    """One of each for every thread: a stemmer is not safe for two. Loaded when the first word is asked for."""
+    made: dict[str, Any] = _local.__dict__.setdefault("made", {})
+    if language not in made:
+        import Stemmer  # type: ignore[import-not-found]  # it comes without types
+
+        made[language] = Stemmer.Stemmer(language, 0)
+    return made[language]
+
+
 def stem(word: str) -> str:
-    """The word without the commonest English endings: enough for plurals and tenses to meet, gentle to everything else."""
-    if len(word) < 4 or not word.isascii() or not word.isalpha():
-        return word
-    for ending, put in (("ies", "y"), ("sses", "ss"), ("ing", ""), ("ed", ""), ("es", "e"), ("s", "")):
-        if not word.endswith(ending) or (ending == "s" and word.endswith(("ss", "us", "is"))):
-            continue
-        base = word[: -len(ending)] + put
-        if len(base) < 3 or not any(v in base for v in "aeiouy"):
-            return word
-        if ending in ("ing", "ed") and len(base) > 3 and base[-1] == base[-2] and base[-1] not in "lsz":
-            base = base[:-1]
-        return base.removesuffix("e") if len(base) > 4 else base
-    return word.removesuffix("e") if len(word) > 4 else word
+    """A lower-case word without its ending and accents, so that plurals, cases and tenses meet."""
+    known = _stems.get(word)
+    if known is None:
+        if len(_stems) >= _CACHED:
+            _stems.clear()
+        known = _stems[word] = _stemmed(word)
+    return known
 
 
-def _cjk_terms(run: str) -> Iterable[str]:
+def _stemmed(word: str) -> str:
+    if len(word) < 3 or not (word.isascii() or word.isalpha()):
+        return _bare(word)
+    if word.isascii():
+        return str(_stemmer("english").stemWord(word)) if word.isalpha() else word
+    language = next((name for first, last, name in _STEMMERS if first <= word[0] <= last), None)
+    return _bare(str(_stemmer(language).stemWord(word))) if language else _bare(word)
+
+
+def _pairs(run: str) -> Iterable[str]:
     return (run[at : at + 2] for at in range(len(run) - 1)) if len(run) > 1 else (run,)
 
 
 def _all_terms(text: str) -> Iterable[str]:
-    for match in _WORD.finditer(unicodedata.normalize("NFKC", text)):
+    for match in _WORD.finditer(text if text.isascii() else unicodedata.normalize("NFKC", text)):
         word = match[0]
-        if _CJK.search(word):
-            yield from (term for run in _CJK.findall(word) for term in _cjk_terms(run))
-            word = _CJK.sub(" ", word)
-        word = _bare(word)
-        pieces = [piece.lower() for piece in _PIECE.findall(word)]
+        if not word.isascii() and _PAIRED.search(word):
+            yield from (pair for run in _PAIRED.findall(word) for pair in _pairs(_bare(run)))
+            word = _PAIRED.sub(" ", word)
+        elif word.isascii() and ((word.islower() and word.isalpha()) or word.isdigit()):  # nearly every word
+            yield stem(word)[:_LONGEST]
+            continue
+        pieces = [piece.lower() for piece in _PIECE.findall(_joined(word))]
         if len(pieces) > 1:
-            yield re.sub(r"[_\-\s]", "", word).lower()[:_LONGEST]
-        yield from (stem(piece)[:_LONGEST] for piece in pieces if piece)
+            yield re.sub(r"[_\-\s]", "", _latin(word)).lower()[:_LONGEST]
+        yield from (stem(piece)[:_LONGEST] for piece in pieces)
+
+
+def _joined(word: str) -> str:
+    """Latin letters lose their accents before a word is cut at its capitals; other scripts keep them for their stemmer."""
+    return word if word.isascii() or word[0] >= _OTHER_SCRIPTS else _latin(word)
 
 
 def terms(text: str) -> list[str]:
-    """Every word a text can be found by: identifiers whole and in parts, CJK in pairs, accents and endings dropped."""
+    """Every word a text can be found by: identifiers whole and in parts, unspaced scripts in pairs, no accents or endings."""
     return [term for term in _all_terms(text) if term and not term.isspace()]
+
+
+@functools.cache
+def _stops() -> frozenset[str]:
+    return STOP_WORDS | frozenset(map(stem, STOP_WORDS))
 
 
 def query_terms(text: str) -> list[str]:
     """The words of a question that carry meaning, each once, in order."""
-    kept = [t for t in terms(text) if t not in _STOPS and (len(t) > 1 or not t.isascii() or t.isdigit())]
+    stops = _stops()
+    kept = [t for t in terms(text) if t not in stops and (len(t) > 1 or not t.isascii() or t.isdigit())]
     return list(dict.fromkeys(kept))
-
-
-_STOPS = frozenset(stem(word) for word in STOP_WORDS) | STOP_WORDS
 
 
 def fold(text: str) -> str:
