@@ -1,5 +1,6 @@
 """The envelope: on every retrieval answer, complete, and true about who answered."""
 
+import json
 import os
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ import pytest
 
 import hindbrain
 from hindbrain.engines.contract import MODES as ENGINE_MODES
+from hindbrain.engines.fence import tokens
 from hindbrain.operations import REGISTRY
 from hindbrain.operations.registry import Effect
 from tests.contract.envelopes import MODES, RETRIEVAL, checked
@@ -158,15 +160,16 @@ def test_rc_011_binding_and_graph_of_a_call_without_scope(kettle: tuple[World, s
     assert envelope["workspace_binding"] == {
         "requested_scope": None,
         "active_workspace_root": x,
-        "active_workspace_root_source": "project_brain_manifest",
-        "active_ingest_roots": [x],
+        "active_workspace_root_source": "manifest",
+        "active_ingest_roots": ["."],
         "workspace_match": True,
         "mismatch": None,
     }
     graph, stats = envelope["graph_identity"], world.at(x).call("health")
     assert (graph["node_count"], graph["edge_count"]) == (stats["node_count"], stats["edge_count"])
     assert graph["graph_path_exists"] is True
-    assert Path(graph["graph_path"]).exists()
+    runtime = Path(envelope["session_identity"]["runtime_root"])
+    assert (runtime / graph["graph_path"]).exists()
 
 
 @pytest.mark.req("RC-012")
@@ -181,3 +184,15 @@ def test_rc_012_a_graph_that_was_never_written_does_not_exist_yet(world: World) 
     assert after["graph_path_exists"] is True
     assert after["node_count"] > 0
     assert after["graph_generation"] > 0
+
+
+def test_the_envelope_of_a_good_answer_is_compact(kettle: tuple[World, str]) -> None:
+    """Given paths as people have them, it costs 250 tokens (characters / 4) when all is well."""
+    world, x = kettle
+    envelope = world.at(x, "claude-code:maker").seek("kettle")["agent_runtime_contract"]
+    assert envelope["status"] == "ok"
+
+    text = json.dumps(envelope, separators=(",", ":"))
+    text = text.replace(x, "/home/ada/shop").replace(str(world.home.path), "~/.hindbrain")
+
+    assert tokens(text) <= 250

@@ -52,7 +52,7 @@ def test_rc_005_each_mode_can_be_reached_and_says_what_is_next(place: tuple[Worl
     envelope = checked(world.at(root).seek(**arguments), "seek")
 
     assert envelope["trust_mode"] == mode
-    assert envelope["next_step_hint"] == MODES[mode][1]
+    assert envelope["next_step_hint"] == (None if mode == "full_trust" else MODES[mode][1])
 
 
 @pytest.mark.req("RC-014", "RC-015")
@@ -89,9 +89,7 @@ def test_rc_015_an_error_is_passed_on_in_the_arguments(place: tuple[World, str, 
 def test_rc_017_four_things_are_not_claimed(place: tuple[World, str, str]) -> None:
     world, x, _ = place
     said = asked(world, x)["non_claims"]
-    for sentence, word in zip(said, ("bindings", "graph", "semantic retrieval", "runtime truth"), strict=True):
-        assert "not" in sentence
-        assert word in sentence
+    assert said == ["bindings", "graph", "semantic retrieval", "runtime truth"]
 
 
 @pytest.mark.req("RC-018")

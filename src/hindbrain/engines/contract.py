@@ -7,12 +7,9 @@ __all__ = ["MODES", "NON_CLAIMS", "Facts", "envelope", "trust_mode"]
 
 SCHEMA = "m1nd-agent-runtime-contract-v0"
 
-NON_CLAIMS = (
-    "It does not repair host bindings.",
-    "It does not ingest or change the graph.",
-    "It does not prove that semantic retrieval is right.",
-    "It does not replace runtime truth: compiler, tests, logs and the files themselves.",
-)
+# What an envelope says nothing about. In words: it repairs no host binding, ingests or changes no graph, does not prove that
+# semantic retrieval is right, and is no substitute for compiler, tests, logs and the files themselves.
+NON_CLAIMS = ("bindings", "graph", "semantic retrieval", "runtime truth")
 
 # mode -> (status, what to do next)
 MODES: dict[str, tuple[str, str]] = {
@@ -112,7 +109,7 @@ def envelope(facts: Facts) -> dict[str, Any]:
             "graph_path_exists": facts.graph_path_exists,
         },
         "next_suggested_tool": None if trusted else "recovery_playbook",
-        "next_step_hint": hint,
+        "next_step_hint": None if trusted else hint,
         "recovery": None if trusted else _recovery(facts, mode, proof),
         "non_claims": list(NON_CLAIMS),
         "served_brain": facts.served,

@@ -29,6 +29,9 @@ RULES = """\
 - `history` and `recall` (with as_of) show what was believed when; `ledger.show` and `ledger.verify` show and prove the record.
 - `export` and `import` carry a brain to another machine, `rebind` follows a repository that moved, `uninit` takes back
   what `init` added.
+- Every retrieval answer carries `agent_runtime_contract`: who answered, from which files, how far to trust it. Its `non_claims`
+  are what it does not say: it repairs no host bindings, changes no graph, does not prove that semantic retrieval is right, and
+  does not replace runtime truth, which is compiler, tests, logs and the files themselves.
 - `seek` with tier `all-brains` reads every brain. It is never a default: memory of another project that arrives unasked is a
   leak, and a default that can be set is one that will be.
 - Merging: one claim per file. Prefer to keep both claims and mark the loser wrong after a merge; resolve conflict markers by

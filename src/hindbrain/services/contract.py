@@ -5,7 +5,7 @@ import sys
 from typing import Any
 
 from hindbrain import __version__
-from hindbrain.domain.brain import Brain
+from hindbrain.domain.brain import Brain, contains
 from hindbrain.domain.caller import Caller
 from hindbrain.domain.errors import HindbrainError
 from hindbrain.engines.contract import Facts, envelope, trust_mode
@@ -54,16 +54,16 @@ class Contract:
                 requested_scope=scope,
                 mismatch=self.mismatch(route, scope),
                 process_id=os.getpid(),
-                runtime_root=str(self._home.brain_dir(brain)) if brain else str(self._home.path),
-                executable=sys.argv[0] or sys.executable,
+                runtime_root=_short(str(self._home.brain_dir(brain)) if brain else str(self._home.path)),
+                executable=os.path.basename(sys.argv[0] or sys.executable),
                 version=__version__,
                 workspace_root=brain.root if brain else None,
-                workspace_root_source="project_brain_manifest" if brain else None,
-                ingest_roots=self._roots(brain),
+                workspace_root_source="manifest" if brain else None,
+                ingest_roots=tuple(_within(root, brain.root) for root in self._roots(brain)) if brain else (),
                 nodes=counts.nodes if counts else None,
                 edges=counts.edges if counts else None,
                 generation=counts.generation if counts else None,
-                graph_path=self.graph_path(brain),
+                graph_path=os.path.basename(self.graph_path(brain)),
                 graph_path_exists=os.path.exists(self.graph_path(brain)),
                 served=self.served(brain),
             )
@@ -176,3 +176,14 @@ class Contract:
             "edge_count": counts.edges if counts else None,
             "graph_finalized": True,
         }
+
+
+def _short(path: str) -> str:
+    """A path as people write it. The envelope goes with every answer, so each character counts."""
+    user = os.path.expanduser("~").rstrip("/")
+    return f"~{path.removeprefix(user)}" if user and path.startswith(f"{user}/") else path
+
+
+def _within(path: str, root: str | None) -> str:
+    """An ingest root as seen from the workspace: `.` is the workspace itself."""
+    return os.path.relpath(path, root) if root is not None and contains(root, path) else path
