@@ -1,7 +1,7 @@
 """Code terms: the words by which code, and a text about code, are found. Knows no language and no index.
 
-An identifier counts whole (`parse_query`, `parseQuery` and `ParseQuery` are one) and in its parts, without endings; numbers, single
-letters and the words every program is made of are left out.
+An identifier counts whole (`parse_query`, `parseQuery` and `ParseQuery` are one) and in its parts, without endings; numbers,
+single letters and the words every program is made of are left out.
 """
 
 import re
@@ -20,8 +20,10 @@ _LONGEST = 64
 _CACHED = 400_000  # identifiers that are remembered: more than a large repository has, some 60 MB
 
 # Words that nearly every file has: they cost room in the index and tell no file from another.
-_EVERYWHERE = frozenset("self this cls def return elif none null nil true false const let var func function fn void".split())
-_LEFT_OUT = STOP_WORDS | _EVERYWHERE
+_EVERYWHERE = """
+self this cls def return elif none null nil true false const let var func function fn void
+"""
+_LEFT_OUT = STOP_WORDS | frozenset(_EVERYWHERE.split())
 
 
 class _Known(dict[str, str]):
