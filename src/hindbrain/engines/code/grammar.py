@@ -1,0 +1,47 @@
+"""What one language needs to be read: a query over its syntax tree and the few rules a query cannot say."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+__all__ = ["DEFINITIONS", "REFERENCES", "Grammar", "Imports"]
+
+# (local name, target) pairs: target is the module as written, with `#name` when one name of it is taken.
+Imports = list[tuple[str, str]]
+
+# Captures that define a symbol: (part of the node id, kind of the node).
+DEFINITIONS = {
+    "fn": ("fn", "function"),
+    "class": ("class", "class"),
+    "struct": ("struct", "struct"),
+    "enum": ("enum", "enum"),
+    "trait": ("trait", "type"),
+    "type": ("type", "type"),
+    "mod": ("mod", "module"),
+    "const": ("const", "concept"),
+}
+
+# Captures that use a name: the relation of the edge they ask for.
+REFERENCES = {
+    "ref.call": "calls",
+    "ref.inherits": "inherits",
+    "ref.implements": "implements",
+    "ref.type": "references",
+    "ref.decorator": "references",
+    "ref.element": "calls",
+    "ref.module": "declares_module",
+}
+
+
+def _no_imports(_text: str) -> Imports:
+    return []
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grammar:
+    """One language. Captures of the query: a definition (see DEFINITIONS) with `name`, the uses of REFERENCES, `import`, `doc`,
+    `scope` with `owner` (a block that belongs to a type which is defined elsewhere) and `owner` alone (a receiver)."""
+
+    query: str
+    imports: Callable[[str], Imports] = _no_imports
+    ignored: frozenset[str] = frozenset()  # names of the language itself: an edge to them says nothing
+    constants: bool = True  # constants are upper case by custom; False: every captured one is a constant

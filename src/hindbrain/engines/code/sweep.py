@@ -1,0 +1,183 @@
+"""The sweep: the captures of a syntax tree in one walk from first byte to last, so that each use knows the symbol around it.
+
+No recursion over the tree: a file nested a hundred thousand deep is read like any other.
+"""
+
+from dataclasses import dataclass, field
+
+from hindbrain.engines.code.grammar import DEFINITIONS, REFERENCES, Imports
+from hindbrain.engines.code.languages import grammar_of, parser_of, query_of
+from hindbrain.policy.graph import MAX_SYMBOLS, REGISTERING
+
+__all__ = ["Found", "Symbol", "Use", "read_tree"]
+
+_LOOK_BACK = 160  # bytes of a dotted name that are read: enough for its last parts, and a chain of calls costs no square
+Event = tuple[int, int, str]  # first byte, minus one past the last byte, capture
+Use = tuple[int, str, str, str, int]  # symbol (-1: the file), capture, name, qualifier, first byte
+
+
+@dataclass(slots=True)
+class Symbol:
+    """A definition on its way to a node."""
+
+    capture: str
+    start: int
+    end: int
+    parent: int  # -1: the file
+    name: str = ""
+    owner: str = ""  # the type it belongs to, when that is not around it
+    doc: str = ""
+
+
+@dataclass(slots=True)
+class Found:
+    """What a syntax tree holds."""
+
+    symbols: list[Symbol] = field(default_factory=list)
+    uses: list[Use] = field(default_factory=list)
+    imports: Imports = field(default_factory=list)
+    doc: str = ""
+    broken: bool = False
+
+
+def read_tree(language: str, data: bytes) -> Found:
+    """The symbols, uses and imports of one file."""
+    from tree_sitter import QueryCursor
+
+    tree = parser_of(language).parse(data)
+    root = tree.root_node
+    captures = QueryCursor(query_of(language)).captures(root)
+    events: list[Event] = []
+    for capture, nodes in captures.items():
+        if not capture.startswith("_"):
+            events += [(node.start_byte, -node.end_byte, capture) for node in nodes]
+    events.sort()
+    return _Sweep(language, data, broken=root.has_error).run(events)
+
+
+class _Sweep:
+    def __init__(self, language: str, data: bytes, *, broken: bool) -> None:
+        self._data = data
+        self._grammar = grammar_of(language)
+        self._found = Found(broken=broken)
+        self._open: list[tuple[int, int]] = []  # (one past the last byte, symbol) of what is around here, innermost last
+        self._decorated: list[Use] = []
+        self._seen: set[tuple[int, str, bytes]] = set()
+        self._owners: list[tuple[int, str]] = []  # (one past the last byte, type) of blocks that belong to a type
+
+    def run(self, events: list[Event]) -> Found:
+        """Walk over everything that was captured."""
+        around, data = self._open, self._data
+        for start, minus_end, capture in events:
+            end = -minus_end
+            while around and around[-1][0] <= start:
+                around.pop()
+            if capture in REFERENCES:
+                self._use(start, end, capture)
+            elif capture in DEFINITIONS:
+                self._define(start, end, capture)
+            elif capture == "name":
+                self._name(data[start:end].decode("utf-8", "replace"))
+            elif capture == "import":
+                self._found.imports += self._grammar.imports(data[start:end].decode("utf-8", "replace"))
+            elif capture == "doc":
+                self._document(data[start:end].decode("utf-8", "replace"))
+            elif capture == "scope":
+                self._owners.append((end, ""))
+            elif capture == "owner":
+                self._own(start, data[start:end].decode("utf-8", "replace"))
+        self._found.uses += [(-1, *use[1:]) for use in self._decorated]
+        return self._found
+
+    def _here(self) -> int:
+        return self._open[-1][1] if self._open else -1
+
+    def _define(self, start: int, end: int, capture: str) -> None:
+        symbols = self._found.symbols
+        if len(symbols) >= MAX_SYMBOLS:
+            return
+        if capture == "const":
+            name = self._data[start:end].decode("utf-8", "replace")
+            if not self._open and (name.isupper() or not self._grammar.constants):
+                symbols.append(Symbol(capture=capture, start=start, end=end, parent=-1, name=name))
+            return
+        if symbols and symbols[-1].start == start and symbols[-1].end == end:
+            return  # two patterns met at one definition
+        symbols.append(Symbol(capture=capture, start=start, end=end, parent=self._here(), owner=self._owner(start)))
+        here = len(symbols) - 1
+        self._open.append((end, here))
+        if self._decorated:
+            self._found.uses += [(here, *use[1:]) for use in self._decorated]
+            self._decorated.clear()
+
+    def _owner(self, start: int) -> str:
+        while self._owners and self._owners[-1][0] <= start:
+            self._owners.pop()
+        return self._owners[-1][1] if self._owners and not self._open else ""
+
+    def _own(self, start: int, name: str) -> None:
+        while self._owners and self._owners[-1][0] <= start:
+            self._owners.pop()
+        if self._open and not self._found.symbols[self._open[-1][1]].owner:
+            self._found.symbols[self._open[-1][1]].owner = name
+        elif self._owners and not self._owners[-1][1]:
+            self._owners[-1] = (self._owners[-1][0], name)
+
+    def _name(self, name: str) -> None:
+        if self._open:
+            symbol = self._found.symbols[self._open[-1][1]]
+            if not symbol.name:
+                symbol.name = name
+
+    def _document(self, text: str) -> None:
+        here = self._here()
+        if here >= 0:
+            self._found.symbols[here].doc = self._found.symbols[here].doc or text
+        else:
+            self._found.doc = self._found.doc or text
+
+    def _use(self, start: int, end: int, capture: str) -> None:
+        raw = self._data[max(start, end - _LOOK_BACK) : end]
+        here = self._here()
+        key = (here, capture, raw)
+        if key in self._seen:
+            return
+        self._seen.add(key)
+        name, qualifier = _split(raw.decode("utf-8", "replace"))
+        if not name or (not qualifier and name in self._grammar.ignored):
+            return
+        use = (here, capture, name, qualifier, start)
+        if capture == "ref.decorator":
+            uses = self._found.uses
+            if uses and uses[-1][1] == "ref.call" and uses[-1][4] == start:
+                uses.pop()  # a decorator with arguments is a call too; it is told once
+            self._decorated.append(use)
+            return
+        self._found.uses.append(use)
+        if capture == "ref.call" and name in REGISTERING:
+            self._registered(here, end)
+
+    def _registered(self, here: int, end: int) -> None:
+        """The first arguments of a call that hands something over."""
+        if self._data[end : end + 1] != b"(":
+            return
+        arguments = self._data[end + 1 : end + 1 + _LOOK_BACK].decode("utf-8", "replace").split(")", 1)[0]
+        for argument in arguments.split(",")[:3]:
+            name, qualifier = _split(argument.strip().split("(", 1)[0])
+            if name and not name.isdigit() and argument.strip()[0] not in "'\"`":
+                self._found.uses.append((here, "ref.registers", name, qualifier, end))
+
+
+def _split(text: str) -> tuple[str, str]:
+    """The last part of a dotted name and what stands before it, when that is a plain name too."""
+    for separator in ("::", "->", "?.", "\\"):
+        if separator in text:
+            text = text.replace(separator, ".")
+    before, _, name = text.rpartition(".")
+    name = name.strip().lstrip("#@$&*")
+    if not name.replace("_", "a").replace("?", "").replace("!", "").replace("$", "").isalnum():
+        return "", ""
+    before = before.replace("\n", "").replace(" ", "").strip("&*$@")
+    return name, before if before.replace(".", "").replace("_", "").replace("$", "").replace("@", "").isalnum() else (
+        "?" if before else ""
+    )

@@ -1,0 +1,180 @@
+"""Symbols: definitions get their node ids, their parents and what they refer to. Knows ids and edges, not syntax."""
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass
+from itertools import accumulate
+
+from hindbrain.domain.graph import Edge, FileFacts, Node, Reference
+from hindbrain.engines.code.grammar import DEFINITIONS, REFERENCES
+from hindbrain.engines.code.sweep import Found, Symbol
+from hindbrain.engines.code_terms import code_words
+from hindbrain.policy.graph import DOC_CHARS, EXCERPT_CHARS, STRENGTHS
+
+__all__ = ["Assembled", "assemble"]
+
+_SPACE = re.compile(r"\s+")
+_QUOTES = re.compile(r"^[rRbBuUfF]*(\"\"\"|'''|\"|')|(\"\"\"|'''|\"|')$")
+_COMMENT_LINE = re.compile(r"^\s*(?:///?!?|/\*+!?|\*+/?|#+(?!\[|!)|--)\s?(.*?)(?:\*/)?\s*$")
+_CONTAINERS = frozenset({"class", "struct", "enum", "trait", "type"})
+_RELATIONS = {**REFERENCES, "ref.registers": "registers"}
+_CONTAINS = STRENGTHS["contains"]
+
+
+@dataclass(frozen=True, slots=True)
+class Assembled:
+    """The nodes of a file with what binds them and what they ask for."""
+
+    nodes: tuple[Node, ...]
+    edges: tuple[Edge, ...]
+    references: tuple[Reference, ...]
+    names: str
+
+
+def assemble(facts: FileFacts, found: Found, text: str) -> Assembled:
+    """Give everything that was found its id and its place."""
+    data_lines = text.split("\n")
+    starts = _line_starts(text, data_lines)
+    path = facts.path
+    root = f"file::{path}"
+    modified = facts.mtime_ns / 1e9
+    ids, parents = _ids(found.symbols, root)
+    nodes = [
+        Node(
+            id=root,
+            label=path.rsplit("/", 1)[-1],
+            kind="file",
+            path=path,
+            line_start=1,
+            line_end=max(1, facts.lines),
+            excerpt=_brief(_plain(found.doc)) or _first_line(data_lines),
+            tags=(facts.language,),
+            last_modified=modified,
+        )
+    ]
+    edges = []
+    words = [path, _plain(found.doc)[:DOC_CHARS]]
+    by_comment = facts.language != "python"
+    for symbol, identity, parent in zip(found.symbols, ids, parents, strict=True):
+        line = bisect_right(starts, symbol.start)
+        nodes.append(
+            Node(
+                id=identity,
+                label=symbol.name,
+                kind=DEFINITIONS[symbol.capture][1],
+                path=path,
+                line_start=line,
+                line_end=bisect_right(starts, max(symbol.start, symbol.end - 1)),
+                excerpt=_signature(data_lines, line),
+                tags=_tags(symbol, found.symbols),
+                last_modified=modified,
+            )
+        )
+        edges.append(Edge(source=parent, target=identity, relation="contains", weight=_CONTAINS.weight, causal=_CONTAINS.causal))
+        words.append(symbol.name)
+        if symbol.doc:
+            words.append(_plain(symbol.doc)[:DOC_CHARS])
+        elif by_comment:
+            words.append(_comment_above(data_lines, line))
+    references = tuple(
+        Reference(
+            source=ids[at] if at >= 0 else root,
+            name=name,
+            relation=_RELATIONS[capture] if capture not in _MARKED else _MARKED[capture],
+            qualifier=qualifier,
+            line=bisect_right(starts, byte),
+        )
+        for at, capture, name, qualifier, byte in found.uses
+    )
+    return Assembled(nodes=tuple(nodes), edges=tuple(edges), references=references, names=code_words("\n".join(words)))
+
+
+# Two kinds of use are stored as `references` but weigh differently: the resolver tells them by these names.
+_MARKED = {"ref.type": "type", "ref.decorator": "decorator"}
+
+
+def _line_starts(text: str, lines: list[str]) -> list[int]:
+    """The first byte of every line."""
+    lengths = [len(line) + 1 for line in lines] if text.isascii() else [len(line.encode("utf-8")) + 1 for line in lines]
+    return [0, *accumulate(lengths[:-1])]
+
+
+def _ids(symbols: list[Symbol], root: str) -> tuple[list[str], list[str]]:
+    """The id of every symbol and of its parent; a name that comes again gets a number."""
+    types: dict[str, int] = {}
+    for at, symbol in enumerate(symbols):
+        if symbol.capture in _CONTAINERS:
+            types.setdefault(symbol.name, at)
+    taken: dict[str, int] = {}
+    ids: list[str] = [""] * len(symbols)
+    parents: list[str] = [root] * len(symbols)
+    owned = [at for at, symbol in enumerate(symbols) if _elsewhere(symbol, symbols)]
+    late = set(owned)
+    # Types first: a method may stand before the type it belongs to.
+    for at in [*(n for n in range(len(symbols)) if n not in late), *owned]:
+        symbol = symbols[at]
+        owner = types.get(symbol.owner, -1) if symbol.owner and symbol.parent < 0 else -1
+        above = owner if owner >= 0 and ids[owner] else symbol.parent
+        parents[at] = ids[above] if above >= 0 else root
+        middle = f"::impl::{symbol.owner}" if symbol.owner and above < 0 else ""
+        wanted = f"{parents[at]}{middle}::{DEFINITIONS[symbol.capture][0]}::{symbol.name}"
+        taken[wanted] = count = taken.get(wanted, 0) + 1
+        ids[at] = wanted if count == 1 else f"{wanted}#{count}"
+    return ids, parents
+
+
+def _elsewhere(symbol: Symbol, symbols: list[Symbol]) -> bool:
+    """Whether a symbol, or one around it, belongs to a type that is defined at another place."""
+    while True:
+        if symbol.owner:
+            return True
+        if symbol.parent < 0:
+            return False
+        symbol = symbols[symbol.parent]
+
+
+def _tags(symbol: Symbol, symbols: list[Symbol]) -> tuple[str, ...]:
+    if symbol.capture == "const":
+        return ("constant",)
+    if symbol.capture == "fn" and (symbol.owner or (symbol.parent >= 0 and symbols[symbol.parent].capture in _CONTAINERS)):
+        return ("method",)
+    return ("interface",) if symbol.capture == "trait" else ()
+
+
+def _signature(lines: list[str], line: int) -> str:
+    """The definition from its first line to where its head ends."""
+    head = lines[line - 1].strip()
+    at = line
+    while at < min(len(lines), line + 6) and len(head) < EXCERPT_CHARS and head.count("(") > head.count(")"):
+        head += " " + lines[at].strip()
+        at += 1
+    return _brief(head)
+
+
+def _brief(text: str) -> str:
+    return _SPACE.sub(" ", text).strip()[:EXCERPT_CHARS].rstrip()
+
+
+def _plain(doc: str) -> str:
+    return _QUOTES.sub("", doc.strip()) if doc else ""
+
+
+def _first_line(lines: list[str]) -> str:
+    return next((_brief(line) for line in lines[:20] if line.strip() and not line.startswith("#!")), "")
+
+
+def _comment_above(lines: list[str], line: int) -> str:
+    """The comment that stands right above a definition."""
+    found: list[str] = []
+    at = line - 2
+    while at >= 0 and len(found) < 12:
+        bare = lines[at].lstrip()
+        if bare.startswith(("@", "#[", "[")):
+            at -= 1
+            continue
+        if not bare.startswith(("//", "/*", "*", "#", "--")):
+            break
+        match = _COMMENT_LINE.match(lines[at])
+        found.append(match[1] if match else "")
+        at -= 1
+    return " ".join(reversed(found))[:DOC_CHARS]
