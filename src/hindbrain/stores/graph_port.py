@@ -3,9 +3,9 @@
 It may be dropped and made again by an ingest. What was learned about its edges is kept elsewhere and outlives it.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from hindbrain.domain.graph import Edge, FileFacts, Node, Parsed
 
@@ -13,7 +13,40 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["CodeHit", "GraphArrays", "GraphStore", "Written"]
+__all__ = ["CodeHit", "GraphArrays", "GraphStore", "Resolution", "Resolver", "Symbol", "Symbols", "Written"]
+
+
+class Symbol(NamedTuple):
+    """A definition that a name may mean."""
+
+    id: str
+    label: str
+    kind: str
+    path: str
+
+
+class Symbols(Protocol):
+    """What a resolver may ask of all files."""
+
+    files: Collection[str]  # every path of the graph
+    cache: dict[str, Any]  # whatever the resolver wants to keep until the end of one ingest
+
+    def named(self, label: str) -> Sequence[Symbol]:
+        """All definitions with this label."""
+        ...
+
+
+class Resolution(NamedTuple):
+    """What the names of one file mean: rows of source, target, relation, flags, weight, causal."""
+
+    edges: Sequence[tuple[str, str, str, int, float, float]]
+    resolved: int
+    ambiguous: int
+    unresolved: int
+
+
+# path, references (source, name, relation, qualifier, line), imports (local name, module), all symbols
+Resolver = Callable[[str, Sequence[tuple[str, str, str, str, int]], Sequence[tuple[str, str]], Symbols], Resolution]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +60,8 @@ class Written:
     references_ambiguous: int
     references_unresolved: int
     truncated: bool = False
+    edges_skipped: int = 0  # whose ends are not both there
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +106,8 @@ class GraphStore(Protocol):
         ...
 
     def merge(self, owner: str, nodes: Iterable[Node], edges: Iterable[Edge]) -> Written:
-        """Replace what another owner than a file (documents, descriptors, notes) contributed; edges to unknown nodes are left out."""
+        """Replace what another owner than a file (documents, descriptors, notes) contributed. Edges to unknown nodes are
+        left out and counted."""
         ...
 
     def files(self) -> dict[str, FileFacts]:
@@ -93,7 +129,8 @@ class GraphStore(Protocol):
         ...
 
     def find(self, terms: Sequence[str], *, limit: int, field: str = "chunks", within: int | None = None) -> tuple[CodeHit, ...]:
-        """Full text over `chunks` (stretches of files), `names` (path, definitions, docstrings of a file) or `whole` (a file as one)."""
+        """Full text over `chunks` (stretches of files), `names` (path, definitions, docstrings of a file) or `whole` (a file as
+        one), best first. With `within` only the rarest terms are looked up, as many as together touch no more rows than that."""
         ...
 
     def frequencies(self, terms: Sequence[str], *, field: str = "chunks") -> tuple[Mapping[str, int], int]:
