@@ -17,7 +17,7 @@ from hindbrain.domain.errors import ClaimTooLarge, HygieneRefused, InvalidParams
 from hindbrain.domain.ledger import Act
 from hindbrain.engines.hygiene import Finding, scan
 from hindbrain.engines.light_graph import evidence_path, light_graph
-from hindbrain.engines.text import folds, terms
+from hindbrain.engines.text import TERMS_VERSION, folds, terms
 from hindbrain.policy.hygiene import NEVER_ALLOWED, ROTATE
 from hindbrain.policy.limits import AGENT_MAX, CLAIM_MAX_BYTES, LOCK_WAIT_S
 from hindbrain.services import anchors
@@ -27,7 +27,9 @@ from hindbrain.services.rows import OF_ITS_TEXT
 from hindbrain.stores.files import ClaimDirectory, Staged, digest_of
 from hindbrain.stores.port import Edge, Node, Version, Writer
 
-__all__ = ["Draft", "Gateway", "Put", "claim_terms", "fingerprints", "recorded"]
+__all__ = ["TERMS_META", "Draft", "Gateway", "Put", "claim_terms", "fingerprints", "recorded"]
+
+TERMS_META = "terms_version"  # which words the claims of a brain are found by
 
 _STANDS_ALONE = 16  # folded characters from which a value is a value also under another label
 _NEIGHBOURS = 8  # lines or blocks that are read together when a value may have been cut into pieces
@@ -346,6 +348,8 @@ class Gateway:
             writer.put_anchors(slug, cited)
             nodes, edges = self._graph(slug, claim, text, cited)
             writer.put_graph(f"claim:{slug}", nodes, edges)
+            if opened.store.meta(TERMS_META) is None:  # a brain with claims of other terms was given these when it was opened
+                writer.set_meta(TERMS_META, str(TERMS_VERSION))
             if draft.before is not None:
                 draft.before(writer)
         return version, sum(bool(d) for d in cited.values()), sum(not d for d in cited.values())

@@ -9,9 +9,10 @@ from hindbrain.domain.claim import outdated, parse
 from hindbrain.domain.errors import HindbrainError, Refusal
 from hindbrain.domain.ledger import Act
 from hindbrain.engines.hygiene import has_conflict_markers
+from hindbrain.engines.text import TERMS_VERSION
 from hindbrain.policy.limits import CLAIM_MAX_BYTES, LOCK_WAIT_S, SCAN_INLINE_FILES, SWEEP_SHARE
 from hindbrain.services.brains import OpenBrain
-from hindbrain.services.gateway import Draft, Gateway, claim_terms
+from hindbrain.services.gateway import TERMS_META, Draft, Gateway, claim_terms
 from hindbrain.settings import Settings
 from hindbrain.stores.files import ClaimDirectory, FileFacts, digest_of
 from hindbrain.stores.port import Mark
@@ -108,14 +109,17 @@ class Reconciler:
         return loaded + [slug for _, slug in stamped[:room]]
 
     def take_up(self, opened: OpenBrain) -> None:
-        """Let claims into recall that were written without it; the next load or ingest of their store does this."""
+        """Let claims into recall that were written without it, and find all of them by the words that are looked for today; the
+        next load or ingest of their store does this."""
         waiting = opened.store.marks(kind=WAITING)
-        if not waiting:
+        outdated = opened.store.meta(TERMS_META) != str(TERMS_VERSION) and opened.store.counts().active_claims > 0
+        if not waiting and not outdated:
             return
         opened.store.rebuild_index(lambda version: claim_terms(parse(version.text, fallback_label=version.slug)))
         with opened.store.writing() as writer:
             for mark in waiting:
                 writer.drop_mark(mark.slug, WAITING)
+            writer.set_meta(TERMS_META, str(TERMS_VERSION))
 
     def stale_rows(self, opened: OpenBrain, rows: Mapping[str, str | None]) -> bool:
         """Look at the files behind rows (slug -> digest) that are about to be shown; True when one of them was not what the
