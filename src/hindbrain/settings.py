@@ -87,6 +87,20 @@ SETTINGS: tuple[Setting, ...] = (
         read_by="hindbrain.services.recall",
     ),
     Setting(
+        name="embedder",
+        default="auto",
+        help="auto uses the installed model, off finds by words only, a path names the directory of a built model",
+        read_by="hindbrain.services.embedder",
+        environment="HINDBRAIN_EMBEDDER",
+    ),
+    Setting(
+        name="model_dir",
+        default="",
+        help="directory in which several homes share one model; empty keeps it in the home, and a home's own model wins",
+        read_by="hindbrain.services.embedder",
+        environment="HINDBRAIN_MODEL_DIR",
+    ),
+    Setting(
         name="stale_after_days",
         default=30,
         help="age from which a claim is shown as stale",

@@ -24,6 +24,8 @@ __all__ = [
     "MedullaForbidsCode",
     "MethodRefused",
     "MigrationFailed",
+    "ModelRefused",
+    "ModelUnavailable",
     "NotAProjectBrain",
     "NotLive",
     "NotReady",
@@ -250,6 +252,20 @@ class MigrationFailed(HindbrainError):
 
     code = "migration_failed"
     http_status = 500
+
+
+class ModelRefused(HindbrainError):
+    """The weights are not the ones they should be, or not of a family that can be read."""
+
+    code = "model_refused"
+    http_status = 422
+
+
+class ModelUnavailable(HindbrainError):
+    """The weights could not be had, so that memory is found by words only."""
+
+    code = "model_unavailable"
+    http_status = 503
 
 
 class OwnerRunning(HindbrainError):
