@@ -16,11 +16,13 @@ ROOTS = {PACKAGE, f"{PACKAGE}.__main__", f"{PACKAGE}.app"}
 _VALUES = {"__future__", "abc", "collections", "collections.abc", "dataclasses", "enum", "types", "typing"}
 # Parsers of text that is handed to them; `importlib` loads a grammar when a file asks for it.
 _READERS = {"html.parser", "importlib", "posixpath", "tree_sitter"}
+_NUMBERS = {"numpy", "numpy.typing"}
 PURE = {
     "policy": _VALUES | {"re"},
     "domain": _VALUES | {"hashlib", "json", "posixpath", "re"},
     "engines": _VALUES
     | _READERS
+    | _NUMBERS
     | {"bisect", "functools", "hashlib", "itertools", "json", "math", "operator", "re", "unicodedata"},
 }
 _SPEAKING = {"open", "print", "input", "exec", "eval", "compile", "breakpoint"}
