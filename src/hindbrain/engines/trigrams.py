@@ -1,0 +1,80 @@
+"""Trigrams: how alike two names are by the three-letter runs they share, the rare ones counting most. Built once per graph."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from hindbrain.engines.network import Floats, Ints
+from hindbrain.policy.activation import SEMANTIC
+
+__all__ = ["Trigrams", "similarity"]
+
+_BASE = 0x110000  # above every code point: three of them fit into 63 bits
+
+
+def _codes(text: str) -> Ints:
+    """The trigrams of a text as numbers, in order; a text that is shorter has one, padded."""
+    letters = np.frombuffer(text.encode("utf-32-le"), dtype=np.uint32).astype(np.int64)
+    if len(letters) < 3:
+        letters = np.concatenate([letters, np.zeros(3 - len(letters), dtype=np.int64)])
+    return (letters[:-2] * _BASE + letters[1:-1]) * _BASE + letters[2:]
+
+
+def similarity(one: str, other: str) -> float:
+    """Cosine over the sets of trigrams of two texts, case aside; 1.0 for equal ones."""
+    first, second = np.unique(_codes(one.lower())), np.unique(_codes(other.lower()))
+    shared = len(np.intersect1d(first, second, assume_unique=True))
+    return float(shared / np.sqrt(len(first) * len(second)))
+
+
+class Trigrams:
+    """An index over many short texts."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self._count = len(texts)
+        grams, rows = self._all([text.lower().replace("\n", " ") for text in texts])
+        pairs = np.lexsort((rows, grams))
+        grams, rows = grams[pairs], rows[pairs]
+        first = np.ones(len(grams), dtype=bool)
+        first[1:] = (grams[1:] != grams[:-1]) | (rows[1:] != rows[:-1])
+        at = np.flatnonzero(first)
+        times = np.diff(np.append(at, len(grams)))
+        grams, self._rows = grams[at], rows[at].astype(np.int32)
+        self._grams, starts = np.unique(grams, return_index=True)
+        self._start = np.append(starts, len(grams))
+        spread = np.diff(self._start)
+        self._rarity = np.log((1.0 + self._count) / (1.0 + spread)) + 1.0
+        self._weight = (times * np.repeat(self._rarity, spread)).astype(np.float32)
+        norm = np.bincount(self._rows, weights=self._weight.astype(np.float64) ** 2, minlength=self._count)
+        self._norm = np.sqrt(norm)
+
+    @staticmethod
+    def _all(texts: Sequence[str]) -> tuple[Ints, Ints]:
+        """Every trigram of every text with the row of its text, in one pass over one buffer."""
+        padded = [text if len(text) >= 3 else text.ljust(3, "\x00") for text in texts]
+        joined = np.frombuffer("\n".join(padded).encode("utf-32-le"), dtype=np.uint32).astype(np.int64)
+        if len(joined) < 3:
+            return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+        row = np.cumsum(joined == 10)
+        grams = (joined[:-2] * _BASE + joined[1:-1]) * _BASE + joined[2:]
+        inside = (joined[:-2] != 10) & (joined[1:-1] != 10) & (joined[2:] != 10)
+        return grams[inside], row[:-2][inside]
+
+    def scores(self, text: str) -> Floats:
+        """The cosine of every text with this one; trigrams that are everywhere are left out."""
+        found = np.zeros(self._count)
+        if not text or not self._count:
+            return found
+        grams, times = np.unique(_codes(text.lower()), return_counts=True)
+        at = np.minimum(np.searchsorted(self._grams, grams), len(self._grams) - 1)
+        known = self._grams[at] == grams
+        rarity = np.where(known, self._rarity[at], np.log(1.0 + self._count) + 1.0)
+        norm = float(np.sqrt(np.sum((times * rarity) ** 2)))
+        spread = self._start[at + 1] - self._start[at]
+        useful = known & (spread <= max(SEMANTIC.common * self._count, 1000))
+        for number, share in zip(at[useful], (times * rarity)[useful], strict=True):
+            stretch = slice(self._start[number], self._start[number + 1])
+            found[self._rows[stretch]] += self._weight[stretch] * share
+        touched = np.flatnonzero(found)
+        found[touched] /= self._norm[touched] * norm
+        return found
