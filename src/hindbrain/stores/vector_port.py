@@ -52,8 +52,9 @@ class Vectors(Protocol):
         """Embedder stamp -> number of units it has vectors for."""
         ...
 
-    def pending(self, stamp: str, shelf: Shelf, *, limit: int) -> tuple[Pending, ...]:
-        """Live units without a vector of this embedder, oldest first."""
+    def pending(self, stamp: str, shelf: Shelf, *, limit: int, newest: bool = False) -> tuple[Pending, ...]:
+        """Live units without a vector of this embedder, oldest first, or newest first: what was just written shall not wait
+        behind a backlog."""
         ...
 
     def missing(self, stamp: str, shelf: Shelf) -> int:
