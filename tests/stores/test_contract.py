@@ -8,7 +8,7 @@ import pytest
 from hindbrain.domain.errors import StaleWrite
 from hindbrain.domain.ledger import GENESIS, breaks
 from hindbrain.stores.port import BootEntry, BrainStore, Counts, Edge, Intent, Mark, Node, Version
-from hindbrain.stores.sql_writer import COUNTED
+from hindbrain.stores.sql_terms import COUNTED
 from hindbrain.stores.sqlite import SqliteStore
 from tests.stores.values import act, all_entries, erase, put, texts, version
 

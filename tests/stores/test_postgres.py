@@ -14,7 +14,7 @@ from hindbrain.stores.migrations import MIGRATIONS
 from hindbrain.stores.port import Node
 from hindbrain.stores.postgres import PostgresStore
 from hindbrain.stores.postgres_schema import ROLE
-from hindbrain.stores.sql_writer import COLUMNS
+from hindbrain.stores.sql_rows import COLUMNS
 from tests.stores.conftest import BRAIN
 from tests.stores.test_sqlite import LATER
 from tests.stores.values import all_entries, put, texts

@@ -15,7 +15,8 @@ from hindbrain.domain.errors import Busy, StoreNewer, StoreUnavailable
 from hindbrain.domain.ledger import breaks
 from hindbrain.stores.migrations import MIGRATIONS, Migration
 from hindbrain.stores.port import Mark, Node
-from hindbrain.stores.sql_writer import COLUMNS, LIVE
+from hindbrain.stores.sql_rows import COLUMNS
+from hindbrain.stores.sql_writer import LIVE
 from hindbrain.stores.sqlite import SqliteStore
 from hindbrain.stores.sqlite_files import Turns, require_library
 from tests.stores.conftest import BRAIN

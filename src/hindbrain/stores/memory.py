@@ -1,6 +1,5 @@
 """Memory: the reference model of the port. What the databases must answer, said as plainly as Python can."""
 
-import math
 import threading
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -12,8 +11,14 @@ from pathlib import Path
 from hindbrain.domain.brain import BrainId
 from hindbrain.domain.errors import Busy
 from hindbrain.domain.ledger import GENESIS, Act, Entry, sealed
-from hindbrain.stores.port import BootEntry, Counts, Edge, Found, Intent, Mark, Node, Progress, Version, Writer
-from hindbrain.stores.sql_writer import Row, affordable, joined, reused, stale
+from hindbrain.stores.memory_evidence import Bag, EvidenceState, MemoryEvidenceReads, MemoryEvidenceWriter, ranked
+from hindbrain.stores.memory_vectors import MemoryVectors
+from hindbrain.stores.port import BootEntry, Counts, Edge, Found, Intent, Mark, Node, Progress, Source, Version, Where, Writer
+from hindbrain.stores.sql_evidence import evidence_values
+from hindbrain.stores.sql_rows import Row
+from hindbrain.stores.sql_terms import joined
+from hindbrain.stores.sql_writer import reused, stale
+from hindbrain.stores.vector_port import Shelf, Vectors
 
 __all__ = ["MemoryStore"]
 
@@ -21,7 +26,7 @@ WAIT_SECONDS = 30.0
 
 
 @dataclass(slots=True)
-class _State:
+class _State(EvidenceState):
     """Everything a brain holds. A committed state is never changed: a transaction changes a copy."""
 
     ledger: list[Entry] = field(default_factory=list)
@@ -35,13 +40,12 @@ class _State:
     intents: dict[str, Intent] = field(default_factory=dict)
     meta: dict[str, str] = field(default_factory=dict)
     counters: dict[tuple[str, str], int] = field(default_factory=dict)
-    turn: int = 0
     generation: int = 0
     forgotten: int = 0  # the highest number of an erased version
 
     def changing(self) -> "_State":
         fresh = copy(self)
-        for name in self.__slots__:
+        for name in (*EvidenceState.__slots__, *self.__slots__):
             setattr(fresh, name, copy(getattr(self, name)))
         return fresh
 
@@ -58,8 +62,9 @@ class _State:
         return (self.ledger[-1].seq, self.ledger[-1].hash) if self.ledger else (0, GENESIS)
 
 
-class _Writer:
+class _Writer(MemoryEvidenceWriter):
     def __init__(self, state: _State) -> None:
+        super().__init__(state)
         self._state = state
 
     def append(self, act: Act) -> Entry:
@@ -158,12 +163,13 @@ class _Writer:
             self._state.counters[key] = self._state.counters.get(key, 0) + value
 
 
-class MemoryStore:
+class MemoryStore(MemoryEvidenceReads):
     """A brain that lives as long as its process. Readers see the last committed state."""
 
     def __init__(self, brain_id: BrainId) -> None:
         self.brain_id = brain_id
-        self._state = _State()
+        self._state: _State = _State()
+        self._vectors = MemoryVectors(self._units)
         self._lock = threading.Lock()
 
     @contextmanager
@@ -231,16 +237,33 @@ class MemoryStore:
         past = sorted((one for one in found if one[0] is not None), key=lambda one: one[:3], reverse=True)
         yield from (version for *_, version in past[: max(limit, 0)])
 
-    def find(self, terms: Sequence[str], *, limit: int, within: int | None = None) -> Found:
-        state = self._state
-        words = list(dict.fromkeys(joined(terms).split()))
-        bags = {slug: Counter(bag) for slug, (_, bag) in state.words.items()}
-        frequencies = {word: sum(word in bag for bag in bags.values()) for word in words}
-        average = sum(bag.total() for bag in bags.values()) / (len(bags) or 1)
-        chosen = affordable(frequencies, within)
-        scores = {slug: _bm25(bag, chosen, frequencies, len(bags), average) for slug, bag in bags.items()}
-        found = sorted((slug for slug, score in scores.items() if score), key=lambda slug: (-scores[slug], -state.words[slug][0]))
-        return Found(turns=(), scores=(), keys=tuple(found[: max(limit, 0)]), frequencies=frequencies, total=len(bags))
+    def find(
+        self,
+        terms: Sequence[str],
+        *,
+        limit: int,
+        within: int | None = None,
+        shelf: Shelf = Shelf.CLAIM,
+        where: Where | None = None,
+    ) -> Found:
+        if shelf is Shelf.EVIDENCE:
+            admitted = None if where is None else {held.row.id for held in self._state.live_evidence(where)}
+            return ranked(shelf, self.evidence_bags(), terms, limit=limit, within=within, admitted=admitted)
+        bags = [Bag(key=slug, turn=turn, text=Counter(bag)) for slug, (turn, bag) in self._state.words.items()]
+        return ranked(shelf, bags, terms, limit=limit, within=within, admitted=None)
+
+    def _units(self, shelf: Shelf) -> dict[int, str]:
+        if shelf is Shelf.EVIDENCE:
+            return {held.turn: held.row.id for held in self._state.live_evidence()}
+        return {turn: slug for slug, (turn, _) in self._state.words.items()}
+
+    def keys(self, shelf: Shelf, turns: Sequence[int]) -> dict[int, str]:
+        live = self._units(shelf)
+        return {turn: live[turn] for turn in turns if turn in live}
+
+    @property
+    def vectors(self) -> Vectors:
+        return self._vectors
 
     def recent(self, limit: int) -> tuple[Version, ...]:
         found = [version for version in self._state.each_live() if version.active and version.created is not None]
@@ -253,6 +276,7 @@ class MemoryStore:
             nodes=len({node for nodes, _ in state.graph.values() for node in nodes}),
             edges=len({edge for _, edges in state.graph.values() for edge in edges}),
             generation=state.generation,
+            evidence=len(list(state.live_evidence())),
         )
 
     def marks(self, *, slugs: Sequence[str] | None = None, kind: str | None = None) -> tuple[Mark, ...]:
@@ -314,7 +338,16 @@ class MemoryStore:
         sizes = (counts.active_claims, counts.nodes, counts.edges, counts.generation)
         yield (
             "brain_head",
-            [(*state.end(), state.turn, *sizes, state.forgotten)],
+            [
+                (
+                    *state.end(),
+                    state.turn,
+                    *sizes,
+                    state.forgotten,
+                    counts.evidence,
+                    sum(bag.size() for bag in self.evidence_bags()),
+                )
+            ],
         )
         yield "ledger", [_fields(entry) for entry in state.ledger]
         yield "claim_version", (self._version_row(state, one) for versions in state.claims.values() for one in versions)
@@ -328,6 +361,14 @@ class MemoryStore:
         yield "intent", [_fields(intent) for intent in state.intents.values()]
         yield "meta", list(state.meta.items())
         yield "counter", [(*key, value) for key, value in state.counters.items()]
+        yield (
+            "evidence",
+            [
+                (*evidence_values(held.row, held.turn), held.changed, " ".join(held.text), " ".join(held.near))
+                for held in state.evidence.values()
+            ],
+        )
+        yield "source", [_fields(source) for source in state.sources.values()]
 
     @staticmethod
     def _version_row(state: _State, version: Version) -> Row:
@@ -341,15 +382,6 @@ class MemoryStore:
         """Nothing is held open."""
 
 
-def _fields(value: Entry | Version | Mark | BootEntry | Intent) -> Row:
+def _fields(value: Entry | Version | Mark | BootEntry | Intent | Source) -> Row:
     """The fields of a value in the order of its columns."""
     return tuple(getattr(value, name) for name in value.__slots__)
-
-
-def _bm25(bag: Counter[str], words: Sequence[str], frequencies: Mapping[str, int], total: int, average: float) -> float:
-    score = 0.0
-    for word in words:
-        if often := bag[word]:
-            rare = math.log(1 + (total - frequencies[word] + 0.5) / (frequencies[word] + 0.5))
-            score += rare * often * 2.2 / (often + 1.2 * (0.25 + 0.75 * bag.total() / average))
-    return score

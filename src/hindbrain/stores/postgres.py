@@ -1,6 +1,5 @@
 """PostgreSQL: the brains of a team in one schema. Row security keeps each transaction inside the brain it names."""
 
-import math
 import threading
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -14,11 +13,12 @@ from psycopg import errors, sql
 
 from hindbrain.domain.brain import BrainId
 from hindbrain.domain.errors import Busy, InvalidParams, StoreUnavailable
+from hindbrain.stores.memory_vectors import MemoryVectors
 from hindbrain.stores.migrations import MIGRATIONS, Migration
-from hindbrain.stores.port import Found, Version
 from hindbrain.stores.postgres_schema import ROLE, migrate
-from hindbrain.stores.sql import SqlStore
-from hindbrain.stores.sql_writer import COLUMNS, COUNTED, Row, Session, affordable, joined
+from hindbrain.stores.postgres_text import PostgresText
+from hindbrain.stores.sql_rows import COLUMNS, NUMBERS, Row, Session
+from hindbrain.stores.vector_port import Vectors
 
 __all__ = ["PostgresStore"]
 
@@ -29,10 +29,6 @@ CONNECT_SECONDS = 10
 IDLE_CONNECTIONS = 4  # kept per server, for all brains of this process together
 BULK = 20_000  # rows of one statement
 
-_NEWEST = (
-    "select slug from claim_version where brain_id = ? and ended_at is null and active = 1 and words @@ ?::tsquery "
-    "order by turn desc limit ?"
-)
 _READING = "begin isolation level repeatable read read only"
 _WRITING = "begin isolation level read committed read write"
 
@@ -163,31 +159,34 @@ class _Session:
         cursor = self.connection.execute(_translated(statement), values)
         return cursor.fetchall() if cursor.description else []
 
-    # Both speak of tables whose columns are all text: COPY is not allowed under row security, arrays are nearly as fast.
+    # COPY is not allowed under row security; arrays are nearly as fast.
 
     def insert_many(self, table: str, rows: Sequence[Row]) -> None:
         columns = COLUMNS[table]
-        statement = f"insert into {table} ({', '.join(columns)}) select * from {_unnested(len(columns))}"
+        statement = f"insert into {table} ({', '.join(columns)}) select * from {_unnested(columns)}"
         self._in_bulk(statement, rows)
 
     def delete_many(self, table: str, keys: Sequence[str], rows: Sequence[Row]) -> None:
         where = " and ".join(f"{table}.{key} = gone.{key}" for key in keys)
-        self._in_bulk(f"delete from {table} using {_unnested(len(keys))} as gone({', '.join(keys)}) where {where}", rows)
+        self._in_bulk(f"delete from {table} using {_unnested(keys)} as gone({', '.join(keys)}) where {where}", rows)
+
+    def update_many(self, table: str, columns: Sequence[str], keys: Sequence[str], rows: Sequence[Row]) -> None:
+        names = (*columns, *keys)
+        changed = ", ".join(f"{name} = fresh.{name}" for name in columns)
+        where = " and ".join(f"{table}.{key} = fresh.{key}" for key in keys)
+        self._in_bulk(f"update {table} set {changed} from {_unnested(names)} as fresh({', '.join(names)}) where {where}", rows)
 
     def _in_bulk(self, statement: str, rows: Sequence[Row]) -> None:
         for start in range(0, len(rows), BULK):
             self.rows(statement, [list(column) for column in zip(*rows[start : start + BULK], strict=True)])
 
 
-def _unnested(columns: int) -> str:
-    return f"unnest({', '.join(['?::text[]'] * columns)})"
+def _unnested(columns: Sequence[str]) -> str:
+    return f"unnest({', '.join('?::bigint[]' if name in NUMBERS else '?::text[]' for name in columns)})"
 
 
-class PostgresStore(SqlStore):
+class PostgresStore(PostgresText):
     """One brain on a server. Every transaction names its brain; row security holds it to that, also for a superuser."""
-
-    row_lock = " for update"
-    among = "= any(?)"
 
     def __init__(
         self, url: str, brain_id: BrainId, *, migrations: Sequence[Migration] = MIGRATIONS, lock_ms: int = LOCK_MS
@@ -203,6 +202,7 @@ class PostgresStore(SqlStore):
             .as_string(None)
         )
         self._closed = False
+        self._vectors: Vectors = MemoryVectors(self.units)
 
     @contextmanager
     def _session(self, begin: str) -> Iterator[_Session]:
@@ -229,64 +229,9 @@ class PostgresStore(SqlStore):
         with self._session(_WRITING) as session:
             yield session
 
-    def listed(self, values: Sequence[str]) -> object:
-        return list(values)
-
-    # --- full text: the words are a column that the server computes from the stored terms, in the same transaction ----------
-
-    def index_claim(self, session: Session, turn: int, words: str) -> None:
-        """The row has its words already."""
-
-    def unindex_claim(self, session: Session, turn: int) -> None:
-        """A row that ends loses its terms, and its words with them."""
-
-    def lag(self) -> int:
-        return 0
-
-    def put_terms(self, session: Session, chunk: Sequence[tuple[Version, str]]) -> None:
-        session.rows(
-            "update claim_version set terms = fresh.terms from unnest(?::text[], ?::bigint[], ?::text[], ?::text[]) "
-            "as fresh(slug, version, digest, terms) where brain_id = ? and claim_version.slug = fresh.slug "
-            "and claim_version.version = fresh.version and claim_version.digest = fresh.digest and ended_at is null "
-            "and claim_version.terms <> fresh.terms",
-            (
-                [version.slug for version, _ in chunk],
-                [version.version for version, _ in chunk],
-                [version.digest for version, _ in chunk],
-                [words for _, words in chunk],
-                self.brain_id,
-            ),
-        )
-
-    def reindex(self) -> None:
-        """Nothing to fill: the words followed the terms."""
-
-    def find(self, terms: Sequence[str], *, limit: int, within: int | None = None) -> Found:
-        words = list(dict.fromkeys(joined(terms).split()))
-        frequencies: dict[str, int] = {}
-        found: list[Row] = []
-        with self.reading() as session:
-            total = self.read_head(session).active_claims
-            if words:
-                numbers: dict[int, int] = dict(
-                    session.rows(
-                        "select place, n from hindbrain_frequencies(?, ?::text[]::tsquery[], ?)",
-                        (self.brain_id, [_quoted(word) for word in words], COUNTED),
-                    )
-                )
-                frequencies = {word: numbers[place] for place, word in enumerate(words, start=1)}
-            chosen = affordable(frequencies, within)
-            if len(chosen) == 1 and limit > 0 and frequencies[chosen[0]] >= COUNTED:
-                # A word of thousands of claims ranks nothing: the newest of them are as good, and found at once.
-                found = session.rows(_NEWEST, (self.brain_id, _quoted(chosen[0]), limit))
-            elif chosen and limit > 0:
-                queries = [_quoted(word) for word in chosen]
-                weights = [_rarity(total, frequencies[word]) for word in chosen]
-                found = session.rows(
-                    "select slug from hindbrain_find(?, ?::text[]::tsquery[], ?::float8[], ?)",
-                    (self.brain_id, queries, weights, limit),
-                )
-        return Found(turns=(), scores=(), keys=tuple(row[0] for row in found), frequencies=frequencies, total=total)
+    @property
+    def vectors(self) -> Vectors:
+        return self._vectors
 
     # --- copying and closing -----------------------------------------------------------------------------------------
 
@@ -305,12 +250,3 @@ class PostgresStore(SqlStore):
         if not self._closed:
             self._closed = True
             self._pool.leave()
-
-
-def _quoted(word: str) -> str:
-    return "'" + word.replace("\\", "\\\\").replace("'", "''") + "'"
-
-
-def _rarity(total: int, number: int) -> float:
-    """How much a word says: rare ones much, words of every claim nearly nothing. Counts stop, hence the max."""
-    return math.log(1 + (max(total, number) - number + 0.5) / (number + 0.5))

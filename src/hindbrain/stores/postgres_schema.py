@@ -7,7 +7,7 @@ from psycopg import sql
 
 from hindbrain.domain.errors import StoreUnavailable
 from hindbrain.stores.migrations import Migration, outstanding
-from hindbrain.stores.sql_writer import COLUMNS, Row
+from hindbrain.stores.sql_rows import COLUMNS, Row
 
 __all__ = ["ROLE", "migrate"]
 
@@ -17,7 +17,13 @@ ROLE = "hindbrain_brain"
 
 _LOCK = 0x68696E64  # "hind": one migration at a time per database
 
-_FUNCTIONS = ("hindbrain_frequencies(text, tsquery[], bigint)", "hindbrain_find(text, tsquery[], float8[], bigint)")
+_DERIVED = ("vector",)  # tables that a copy of a brain does without
+_FUNCTIONS = (
+    "hindbrain_frequencies(text, tsquery[], bigint)",
+    "hindbrain_find(text, tsquery[], float8[], bigint)",
+    "hindbrain_evidence_frequencies(text, tsquery[], bigint)",
+    "hindbrain_find_evidence(text, tsquery[], text[], float8[], float8, jsonb, bigint)",
+)
 
 _MAKE_ROLE = f"""do $$ begin
     if not exists (select from pg_roles where rolname = '{ROLE}') then
@@ -61,7 +67,7 @@ def _version(connection: psycopg.Connection[Row]) -> int:
 
 def _grant(connection: psycopg.Connection[Row], schema: str) -> None:
     connection.execute(sql.SQL("grant usage on schema {} to " + ROLE).format(sql.Identifier(schema)))
-    for table in COLUMNS:
+    for table in (*COLUMNS, *_DERIVED):
         connection.execute(f"grant select, insert, update, delete on {table} to {ROLE}")
     for function in _FUNCTIONS:
         connection.execute(f"grant execute on function {function} to {ROLE}")

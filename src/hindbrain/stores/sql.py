@@ -1,6 +1,6 @@
 """SQL: the statements of the port, written once for both databases. Knows no connection, no lock and no full text."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -8,8 +8,12 @@ from typing import ClassVar
 
 from hindbrain.domain.brain import BrainId
 from hindbrain.domain.ledger import GENESIS, Entry
-from hindbrain.stores.port import BootEntry, Counts, Edge, Found, Intent, Mark, Node, Progress, Version, Writer
-from hindbrain.stores.sql_writer import COLUMNS, ENTRY, LIVE, VERSION, Head, Row, Session, SqlWriter, insert, joined, version_of
+from hindbrain.stores.port import BootEntry, Counts, Edge, Found, Intent, Mark, Node, Progress, Version, Where, Writer
+from hindbrain.stores.sql_evidence import EvidenceReads
+from hindbrain.stores.sql_rows import COLUMNS, Gone, Head, Row, Session, insert
+from hindbrain.stores.sql_terms import joined
+from hindbrain.stores.sql_writer import ENTRY, LIVE, VERSION, SqlWriter, version_of
+from hindbrain.stores.vector_port import Shelf, Vectors
 
 __all__ = ["SqlStore"]
 
@@ -19,12 +23,10 @@ CHUNK = 500  # claims whose words are computed again per write transaction, so t
 _LAST_CODE_POINT = "\U0010ffff"
 
 
-class SqlStore(ABC):
+class SqlStore(EvidenceReads):
     """The reads of the port, and the seams a dialect fills in."""
 
-    brain_id: BrainId
     row_lock: ClassVar[str] = ""  # what a select adds to lock its row
-    among: ClassVar[str]  # a condition on a column: its value is one of a list
 
     def __init__(self, brain_id: BrainId) -> None:
         self.brain_id = brain_id
@@ -40,7 +42,7 @@ class SqlStore(ABC):
         """A session that may write; commits when the block ends well. Who reads the head row in it with a lock has the brain."""
 
     @abstractmethod
-    def listed(self, values: Sequence[str]) -> object:
+    def listed(self, values: Sequence[object]) -> object:
         """A list as the one parameter that `among` takes."""
 
     @abstractmethod
@@ -50,20 +52,51 @@ class SqlStore(ABC):
     @abstractmethod
     def unindex_claim(self, session: Session, turn: int) -> None: ...
 
-    def index_reached(self, session: Session, head: Head) -> None:  # noqa: B027 - only SQLite keeps its index apart
-        """The index now holds everything up to this entry."""
-
-    def erasing(self, session: Session) -> None:  # noqa: B027 - only SQLite has files of its own to clean
-        """A claim is being erased in this transaction: note that cleaning is due."""
-
-    def erased(self) -> None:  # noqa: B027 - only SQLite has files of its own to clean
-        """A claim was erased and committed: see that no copy of its text stays behind."""
+    @abstractmethod
+    def index_evidence(self, session: Session, turns: Sequence[int]) -> None:
+        """Make rows findable by the words that stand in them."""
 
     @abstractmethod
-    def find(self, terms: Sequence[str], *, limit: int, within: int | None = None) -> Found: ...
+    def unindex_evidence(self, session: Session, turns: Sequence[int]) -> None: ...
+
+    def index_reached(self, session: Session, head: Head) -> None:
+        """The index now holds everything up to this entry."""
+
+    def ending(self, session: Session, gone: Gone) -> None:
+        """Rows end in this transaction: their vectors go with them."""
+
+    def ended_rows(self, gone: Gone) -> None:
+        """Rows ended and that is committed: their vectors go now."""
+
+    def erasing(self, session: Session, shelf: Shelf) -> None:
+        """A row is being erased in this transaction: note that cleaning is due."""
+
+    def erased(self) -> None:
+        """A row was erased and committed: see that no copy of its text stays behind."""
+
+    @abstractmethod
+    def find(
+        self,
+        terms: Sequence[str],
+        *,
+        limit: int,
+        within: int | None = None,
+        shelf: Shelf = Shelf.CLAIM,
+        where: Where | None = None,
+    ) -> Found: ...
+
+    @property
+    @abstractmethod
+    def vectors(self) -> Vectors: ...
 
     @abstractmethod
     def lag(self) -> int: ...
+
+    def units(self, shelf: Shelf) -> dict[int, str]:
+        """Every live row of a shelf: turn -> slug or evidence id."""
+        source = "slug from claim_version" if shelf is Shelf.CLAIM else "id from evidence"
+        live = "ended_at is null and active = 1" if shelf is Shelf.CLAIM else "deleted_at is null"
+        return dict(self._asked(f"select turn, {source} where brain_id = ? and {live}", (self.brain_id,)))
 
     @abstractmethod
     def put_terms(self, session: Session, chunk: Sequence[tuple[Version, str]]) -> None:
@@ -87,13 +120,14 @@ class SqlStore(ABC):
             writer = SqlWriter(self.brain_id, session, self.read_head(session, lock=True), self)
             yield writer
             writer.finish()
+        if any(writer.gone.values()):
+            self.ended_rows(writer.gone)
         if writer.erased:
             self.erased()
 
     def read_head(self, session: Session, *, lock: bool = False) -> Head:
         statement = (
-            "select seq, hash, turn, active_claims, nodes, edges, generation, forgotten from brain_head where brain_id = ?"
-            f"{self.row_lock if lock else ''}"
+            f"select {', '.join(COLUMNS['brain_head'][1:])} from brain_head where brain_id = ?{self.row_lock if lock else ''}"
         )
         found = session.rows(statement, (self.brain_id,))
         if not found and lock:
@@ -128,10 +162,6 @@ class SqlStore(ABC):
 
     # --- reading -----------------------------------------------------------------------------------------------------
 
-    def _rows(self, statement: str, values: Sequence[object]) -> list[Row]:
-        with self.reading() as session:
-            return session.rows(statement, values)
-
     def head(self) -> tuple[int, str]:
         with self.reading() as session:
             head = self.read_head(session)
@@ -148,7 +178,7 @@ class SqlStore(ABC):
         if act is not None:
             where.append("act >= ? and act < ?")
             values += [act, act + _LAST_CODE_POINT]
-        found = self._rows(
+        found = self._asked(
             f"select {ENTRY} from ledger where {' and '.join(where)} order by seq limit ?", (*values, max(limit, 0))
         )
         names = ENTRY.split(", ")
@@ -157,33 +187,33 @@ class SqlStore(ABC):
     def live(self, slugs: Sequence[str]) -> dict[str, Version]:
         if not slugs:
             return {}
-        found = self._rows(f"{LIVE} and slug {self.among}", (self.brain_id, self.listed(slugs)))
+        found = self._asked(f"{LIVE} and slug {self.among}", (self.brain_id, self.listed(slugs)))
         return {row[0]: version_of(row) for row in found}
 
     def words(self, slugs: Sequence[str]) -> dict[str, frozenset[str]]:
         if not slugs:
             return {}
         statement = f"select slug, terms from claim_version where brain_id = ? and ended_at is null and slug {self.among}"
-        return {slug: frozenset(terms.split()) for slug, terms in self._rows(statement, (self.brain_id, self.listed(slugs)))}
+        return {slug: frozenset(terms.split()) for slug, terms in self._asked(statement, (self.brain_id, self.listed(slugs)))}
 
     def each_live(self) -> Iterator[Version]:
         last = ""
-        while page := self._rows(f"{LIVE} and slug > ? order by slug limit {PAGE}", (self.brain_id, last)):
+        while page := self._asked(f"{LIVE} and slug > ? order by slug limit {PAGE}", (self.brain_id, last)):
             yield from map(version_of, page)
             last = page[-1][0]
 
     def digests(self) -> dict[str, str]:
-        found = self._rows("select slug, digest from claim_version where brain_id = ? and ended_at is null", (self.brain_id,))
+        found = self._asked("select slug, digest from claim_version where brain_id = ? and ended_at is null", (self.brain_id,))
         return dict(found)
 
     def versions(self, slug: str) -> tuple[Version, ...]:
-        found = self._rows(
+        found = self._asked(
             f"select {VERSION} from claim_version where brain_id = ? and slug = ? order by version desc", (self.brain_id, slug)
         )
         return tuple(map(version_of, found))
 
     def names(self, claim_ids: Iterable[str]) -> dict[str, str]:
-        found = self._rows(
+        found = self._asked(
             f"select distinct claim_id, slug from claim_version where brain_id = ? and claim_id {self.among}",
             (self.brain_id, self.listed(list(claim_ids))),
         )
@@ -191,7 +221,7 @@ class SqlStore(ABC):
 
     def as_of(self, at: int) -> Iterator[Version]:
         last: tuple[str, int] = ("", 0)
-        while page := self._rows(
+        while page := self._asked(
             f"select {VERSION} from claim_version where brain_id = ? and (slug, version) > (?, ?) and born_at <= ? "
             f"and (ended_at is null or ended_at > ?) order by slug, version limit {PAGE}",
             (self.brain_id, *last, at, at),
@@ -200,9 +230,10 @@ class SqlStore(ABC):
             last = (page[-1][0], page[-1][1])
 
     def ended(self, *, limit: int) -> Iterator[Version]:
-        after, values = "", ()  # type: str, Row
+        after = ""
+        values: Row = ()
         while limit > 0 and (
-            page := self._rows(
+            page := self._asked(
                 f"select {VERSION} from claim_version where brain_id = ? and ended_at is not null {after} "
                 "order by ended_at desc, slug desc, version desc limit ?",
                 (self.brain_id, *values, min(limit, PAGE)),
@@ -213,7 +244,7 @@ class SqlStore(ABC):
             after, values = "and (ended_at, slug, version) < (?, ?, ?)", (page[-1][8], page[-1][0], page[-1][1])
 
     def recent(self, limit: int) -> tuple[Version, ...]:
-        found = self._rows(
+        found = self._asked(
             f"{LIVE} and active = 1 and created is not null order by created desc, slug limit ?", (self.brain_id, max(limit, 0))
         )
         return tuple(map(version_of, found))
@@ -221,7 +252,13 @@ class SqlStore(ABC):
     def counts(self) -> Counts:
         with self.reading() as session:
             head = self.read_head(session)
-        return Counts(active_claims=head.active_claims, nodes=head.nodes, edges=head.edges, generation=head.generation)
+        return Counts(
+            active_claims=head.active_claims,
+            nodes=head.nodes,
+            edges=head.edges,
+            generation=head.generation,
+            evidence=head.evidence,
+        )
 
     def marks(self, *, slugs: Sequence[str] | None = None, kind: str | None = None) -> tuple[Mark, ...]:
         where = "brain_id = ?"
@@ -232,13 +269,15 @@ class SqlStore(ABC):
         if kind is not None:
             where += " and kind = ?"
             values.append(kind)
-        found = self._rows(f"select slug, kind, at, marked_by, channel, note from mark where {where} order by slug, kind", values)
+        found = self._asked(
+            f"select slug, kind, at, marked_by, channel, note from mark where {where} order by slug, kind", values
+        )
         return tuple(Mark(slug=s, kind=k, at=at, by=by, channel=channel, note=note) for s, k, at, by, channel, note in found)
 
     def tombstones(self, fingerprints: Sequence[str]) -> frozenset[str]:
         if not fingerprints:
             return frozenset()
-        found = self._rows(
+        found = self._asked(
             f"select fingerprint from tombstone where brain_id = ? and fingerprint {self.among}",
             (self.brain_id, self.listed(fingerprints)),
         )
@@ -246,12 +285,12 @@ class SqlStore(ABC):
 
     def boot(self) -> tuple[BootEntry, ...]:
         names = COLUMNS["boot"][1:]
-        found = self._rows(f"select {', '.join(names)} from boot where brain_id = ? order by key", (self.brain_id,))
+        found = self._asked(f"select {', '.join(names)} from boot where brain_id = ? order by key", (self.brain_id,))
         return tuple(BootEntry(**dict(zip(names, row, strict=True))) for row in found)
 
     def anchors(self, slugs: Sequence[str]) -> dict[str, dict[str, str]]:
         found: dict[str, dict[str, str]] = {}
-        for slug, path, digest in self._rows(
+        for slug, path, digest in self._asked(
             f"select slug, path, digest from anchor where brain_id = ? and slug {self.among} order by slug, path",
             (self.brain_id, self.listed(slugs)),
         ):
@@ -260,14 +299,14 @@ class SqlStore(ABC):
 
     def nodes(self, ids: Sequence[str]) -> dict[str, Node]:
         # Where owners describe one node differently, the last by name is shown: `inventory`, which saw it, before any claim.
-        found = self._rows(
+        found = self._asked(
             f"select id, kind, label, path from graph_node where brain_id = ? and id {self.among} order by id, owner",
             (self.brain_id, self.listed(ids)),
         )
         return {row[0]: Node(id=row[0], kind=row[1], label=row[2], path=row[3]) for row in found}
 
     def neighbours(self, node_id: str, *, limit: int) -> tuple[Edge, ...]:
-        found = self._rows(
+        found = self._asked(
             "select source, relation, target from graph_edge where brain_id = ? and source = ? union "
             "select source, relation, target from graph_edge where brain_id = ? and target = ? order by 1, 2, 3 limit ?",
             (self.brain_id, node_id, self.brain_id, node_id, max(limit, 0)),
@@ -275,15 +314,15 @@ class SqlStore(ABC):
         return tuple(Edge(source=source, relation=relation, target=target) for source, relation, target in found)
 
     def intents(self) -> tuple[Intent, ...]:
-        found = self._rows("select id, kind, payload, at from intent where brain_id = ? order by at, id", (self.brain_id,))
+        found = self._asked("select id, kind, payload, at from intent where brain_id = ? order by at, id", (self.brain_id,))
         return tuple(Intent(id=id_, kind=kind, payload=payload, at=at) for id_, kind, payload, at in found)
 
     def meta(self, key: str) -> str | None:
-        found = self._rows("select value from meta where brain_id = ? and key = ?", (self.brain_id, key))
+        found = self._asked("select value from meta where brain_id = ? and key = ?", (self.brain_id, key))
         return str(found[0][0]) if found else None
 
     def counters(self) -> dict[tuple[str, str], int]:
-        found = self._rows("select name, week, value from counter where brain_id = ? order by name, week", (self.brain_id,))
+        found = self._asked("select name, week, value from counter where brain_id = ? order by name, week", (self.brain_id,))
         return {(name, week): value for name, week, value in found}
 
     def check(self) -> tuple[str, ...]:
@@ -296,9 +335,10 @@ class SqlStore(ABC):
                 "active claims": "from claim_version where brain_id = ? and ended_at is null and active = 1",
                 "nodes": "from (select distinct id from graph_node where brain_id = ?) as one",
                 "edges": "from (select distinct source, relation, target from graph_edge where brain_id = ?) as one",
+                "evidence": "from evidence where brain_id = ? and deleted_at is null",
             }
             counted = {noun: session.rows(f"select count(*) {where}", (self.brain_id,))[0][0] for noun, where in rows.items()}
-        said = {"active claims": head.active_claims, "nodes": head.nodes, "edges": head.edges}
+        said = {"active claims": head.active_claims, "nodes": head.nodes, "edges": head.edges, "evidence": head.evidence}
         problems = [
             f"{noun}: the head row says {said[noun]}, there are {number}"
             for noun, number in counted.items()

@@ -3,52 +3,17 @@
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
-from typing import Any, Protocol
 
 from hindbrain.domain.brain import BrainId
 from hindbrain.domain.errors import StaleWrite
-from hindbrain.domain.ledger import GENESIS, Act, Entry, sealed
+from hindbrain.domain.ledger import Act, Entry, sealed
 from hindbrain.stores.port import BootEntry, Edge, Intent, Mark, Node, Version
+from hindbrain.stores.sql_evidence import EvidenceWriter
+from hindbrain.stores.sql_rows import COLUMNS, Head, Row, Session, TextIndex, insert, upsert
+from hindbrain.stores.sql_terms import joined
+from hindbrain.stores.vector_port import Shelf
 
-__all__ = [
-    "COLUMNS",
-    "COUNTED",
-    "ENTRY",
-    "LIVE",
-    "VERSION",
-    "Head",
-    "Row",
-    "Session",
-    "SqlWriter",
-    "TextIndex",
-    "affordable",
-    "insert",
-    "joined",
-    "reused",
-    "stale",
-    "version_of",
-]
-
-Row = tuple[Any, ...]
-
-# Every table with its columns; what a copy of a brain consists of.
-COLUMNS: dict[str, tuple[str, ...]] = {
-    "brain_head": ("brain_id", "seq", "hash", "turn", "active_claims", "nodes", "edges", "generation", "forgotten"),
-    "ledger": ("brain_id", "seq", "at", "actor", "channel", "act", "subject", "payload", "prev", "hash"),
-    "claim_version": (
-        *("brain_id", "slug", "version", "claim_id", "digest", "text", "active", "created", "born_at"),
-        *("ended_at", "ended_act", "turn", "terms"),
-    ),
-    "mark": ("brain_id", "slug", "kind", "at", "marked_by", "channel", "note"),
-    "tombstone": ("brain_id", "fingerprint", "at", "put_by", "reason"),
-    "boot": ("brain_id", "key", "value", "tags", "source_refs", "updated_at_ms", "updated_by_agent"),
-    "anchor": ("brain_id", "slug", "path", "digest"),
-    "graph_node": ("brain_id", "id", "owner", "kind", "label", "path"),
-    "graph_edge": ("brain_id", "source", "relation", "target", "owner"),
-    "intent": ("brain_id", "id", "kind", "payload", "at"),
-    "meta": ("brain_id", "key", "value"),
-    "counter": ("brain_id", "name", "week", "value"),
-}
+__all__ = ["ENTRY", "LIVE", "VERSION", "SqlWriter", "reused", "stale", "version_of"]
 
 VERSION = "slug, version, claim_id, digest, text, active, created, born_at, ended_at, ended_act"
 ENTRY = "seq, at, actor, channel, act, subject, payload, prev, hash"
@@ -64,16 +29,6 @@ _edge_values: Callable[[Edge], Row] = attrgetter("source", "relation", "target")
 _intent_values: Callable[[Intent], Row] = attrgetter("id", "kind", "payload", "at")
 
 
-def insert(table: str) -> str:
-    columns = COLUMNS[table]
-    return f"insert into {table} ({', '.join(columns)}) values ({', '.join('?' * len(columns))})"
-
-
-def _upsert(table: str, *keys: str) -> str:
-    changed = ", ".join(f"{name} = excluded.{name}" for name in COLUMNS[table] if name not in ("brain_id", *keys))
-    return f"{insert(table)} on conflict (brain_id, {', '.join(keys)}) do update set {changed}"
-
-
 def version_of(row: Row) -> Version:
     return Version(
         slug=row[0],
@@ -87,26 +42,6 @@ def version_of(row: Row) -> Version:
         ended_at=row[8],
         ended_act=row[9],
     )
-
-
-COUNTED = 4_000  # where counting how common a word is stops
-
-
-def affordable(frequencies: Mapping[str, int], within: int | None) -> list[str]:
-    """The terms to look up: those that occur, rarest first, as long as they touch few enough claims; always one."""
-    chosen: list[str] = []
-    touched = 0
-    for word in sorted((w for w, n in frequencies.items() if n), key=lambda w: frequencies[w]):
-        touched += frequencies[word]
-        if chosen and within is not None and touched > within:
-            break
-        chosen.append(word)
-    return chosen
-
-
-def joined(terms: Sequence[str]) -> str:
-    """Terms as one text in which each of them is a word."""
-    return " ".join(" ".join(terms).replace("\0", " ").split())
 
 
 def stale(slug: str, expected: int | None, live: int | None) -> StaleWrite:
@@ -131,33 +66,6 @@ def reused(slug: str, number: int, last: int) -> StaleWrite:
     )
 
 
-class Session(Protocol):
-    """One transaction on one connection. Statements use `?`; a dialect translates."""
-
-    def rows(self, statement: str, values: Sequence[object] = ()) -> list[Row]: ...
-
-    def insert_many(self, table: str, rows: Sequence[Row]) -> None: ...
-
-    def delete_many(self, table: str, keys: Sequence[str], rows: Sequence[Row]) -> None: ...
-
-
-@dataclass(slots=True)
-class Head:
-    """The head row of a brain while a transaction holds it."""
-
-    seq: int = 0
-    hash: str = GENESIS
-    turn: int = 0
-    active_claims: int = 0
-    nodes: int = 0
-    edges: int = 0
-    generation: int = 0
-    forgotten: int = 0  # the highest number of an erased version: none comes back, and no label has to be kept for that
-
-    def values(self) -> Row:
-        return (self.seq, self.hash, self.turn, self.active_claims, self.nodes, self.edges, self.generation, self.forgotten)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Standing:
     """Where a label stands: its live version, the turn by which the index knows it, and its last number."""
@@ -167,33 +75,19 @@ class _Standing:
     last: int
 
 
-class TextIndex(Protocol):
-    """What follows a claim when it changes; each database keeps its own."""
-
-    def index_claim(self, session: Session, turn: int, words: str) -> None: ...
-
-    def unindex_claim(self, session: Session, turn: int) -> None: ...
-
-    def index_reached(self, session: Session, head: Head) -> None: ...
-
-    def erasing(self, session: Session) -> None: ...
-
-
-class SqlWriter:
+class SqlWriter(EvidenceWriter):
     """One write transaction. The head row is read once, changed in memory and written back before the commit."""
 
     def __init__(self, brain_id: BrainId, session: Session, head: Head, index: TextIndex) -> None:
-        self._index = index
-        self._session = session
-        self._brain = brain_id
-        self.head = head
+        super().__init__(brain_id, session, head, index)
         self._before = replace(self.head)
-        self.erased = False
 
     def finish(self) -> None:
+        if any(self.gone.values()):
+            self._index.ending(self._session, self.gone)
         if self.head != self._before:
             self._session.rows(_UPDATE_HEAD, (*self.head.values(), self._brain))
-        if self.head.seq != self._before.seq:
+        if (self.head.seq, self.head.turn) != (self._before.seq, self._before.turn):
             self._index.index_reached(self._session, self.head)
 
     def append(self, act: Act) -> Entry:
@@ -254,6 +148,7 @@ class SqlWriter:
     def _unindex(self, standing: "_Standing") -> None:
         if standing.turn is not None:
             self.head.active_claims -= 1
+            self.gone[Shelf.CLAIM].append(standing.turn)
             self._index.unindex_claim(self._session, standing.turn)
 
     def erase_claim(self, slug: str) -> None:
@@ -263,7 +158,7 @@ class SqlWriter:
         for table in ("claim_version", "mark", "anchor"):
             self._session.rows(f"delete from {table} where brain_id = ? and slug = ?", (self._brain, slug))
         self.put_graph(f"claim:{slug}", (), ())
-        self._index.erasing(self._session)
+        self._index.erasing(self._session, Shelf.CLAIM)
         self.erased = True
 
     def erase_versions(self, slug: str, versions: Collection[int]) -> None:
@@ -273,11 +168,11 @@ class SqlWriter:
                 "delete from claim_version where brain_id = ? and slug = ? and version = ? and ended_at is not null",
                 (self._brain, slug, number),
             )
-        self._index.erasing(self._session)
+        self._index.erasing(self._session, Shelf.CLAIM)
         self.erased = True
 
     def put_mark(self, mark: Mark) -> None:
-        self._session.rows(_upsert("mark", "slug", "kind"), (self._brain, *_mark_values(mark)))
+        self._session.rows(upsert("mark", "slug", "kind"), (self._brain, *_mark_values(mark)))
 
     def drop_mark(self, slug: str, kind: str) -> None:
         self._session.rows("delete from mark where brain_id = ? and slug = ? and kind = ?", (self._brain, slug, kind))
@@ -293,7 +188,7 @@ class SqlWriter:
         )
 
     def put_boot(self, entry: BootEntry) -> None:
-        self._session.rows(_upsert("boot", "key"), (self._brain, *_boot_values(entry)))
+        self._session.rows(upsert("boot", "key"), (self._brain, *_boot_values(entry)))
 
     def drop_boot(self, key: str) -> bool:
         return bool(self._session.rows("delete from boot where brain_id = ? and key = ? returning key", (self._brain, key)))
@@ -348,13 +243,13 @@ class SqlWriter:
         return int(nodes), int(edges)
 
     def put_intent(self, intent: Intent) -> None:
-        self._session.rows(_upsert("intent", "id"), (self._brain, *_intent_values(intent)))
+        self._session.rows(upsert("intent", "id"), (self._brain, *_intent_values(intent)))
 
     def drop_intent(self, intent_id: str) -> None:
         self._session.rows("delete from intent where brain_id = ? and id = ?", (self._brain, intent_id))
 
     def set_meta(self, key: str, value: str) -> None:
-        self._session.rows(_upsert("meta", "key"), (self._brain, key, value))
+        self._session.rows(upsert("meta", "key"), (self._brain, key, value))
 
     def add_counts(self, counts: Mapping[tuple[str, str], int]) -> None:
         for (name, week), value in counts.items():

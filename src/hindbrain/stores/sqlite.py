@@ -1,10 +1,6 @@
-"""SQLite: a brain in two files. `brain.db` is the truth and is synced at every commit; `index.db` is derived and may be lost.
+"""SQLite: a brain in files of its own. `brain.db` is the truth and is synced at every commit; `index.db` and `vectors.db` are
+derived and may be lost."""
 
-Nothing needs both at once: a transaction commits to brain.db first, and the mark in index.db says how far it followed.
-"""
-
-import json
-import string
 from array import array
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -15,10 +11,9 @@ import apsw
 
 from hindbrain.domain.brain import BrainId
 from hindbrain.domain.errors import StoreUnavailable
+from hindbrain.stores.memory_vectors import MemoryVectors
 from hindbrain.stores.migrations import MIGRATIONS, Migration, outstanding
-from hindbrain.stores.port import Found, Version
-from hindbrain.stores.sql import SqlStore
-from hindbrain.stores.sql_writer import COUNTED, Head, Row, Session, affordable, joined
+from hindbrain.stores.sql_rows import Session
 from hindbrain.stores.sqlite_files import (
     SqliteSession,
     Turns,
@@ -28,47 +23,21 @@ from hindbrain.stores.sqlite_files import (
     require_library,
     translated,
 )
+from hindbrain.stores.sqlite_text import BROKEN, GLANCE_SECONDS, INDEX, INDEX_VERSION, SqliteText
+from hindbrain.stores.vector_port import Shelf, Vectors
 
 __all__ = ["SqliteStore"]
 
 BUSY_MS = 20_000  # how long SQLite's own lock is waited for; an ingest of a large repository may hold it for seconds
 TURN_SECONDS = 10.0  # how long a writer queues before it asks SQLite's lock directly
-GLANCE_SECONDS = 0.05  # how long a reader waits to tell an index that is behind from a commit that is under way
 SCRUB_MS = 5_000  # how long a forget waits for readers to leave the log; after that the next opening does it
 LOG_BYTES = 4 * 1024 * 1024  # what a log may keep on disk after a checkpoint
-INDEX_VERSION = 1
 SCRUB = "store.scrub"  # meta key: a claim was erased, and the log may still hold its text
 
-# Our terms are words already, so only white space parts them: this tokenizer keeps everything beyond ASCII as it is and is told
-# to keep the rest, and a term matches just itself.
-_KEPT = string.punctuation.replace("'", "''").replace('"', '""')
-
-_INDEX = (
-    f"create virtual table idx.words using fts5(terms, tokenize = \"ascii tokenchars '{_KEPT}'\")",
-    "create table idx.mark (one integer primary key check (one = 1), seq integer not null, hash text not null) strict",
-    "insert into idx.mark values (1, -1, '')",
-    f"pragma idx.user_version = {INDEX_VERSION}",
-)
 _PRAGMAS = tuple(
     f"pragma {place}.{setting}"
     for place, sync in (("main", "full"), ("idx", "normal"))
     for setting in (f"synchronous = {sync}", "secure_delete = on", f"journal_size_limit = {LOG_BYTES}")
-)
-_BROKEN = (apsw.NotADBError, apsw.CorruptError)
-
-
-# Equal scores: the newer claim first, however the index was filled.
-_LIVE_TURN = (
-    "join claim_version v on v.brain_id = ? and v.turn = f.turn and v.ended_at is null and v.active = 1 "
-    "order by f.score, f.turn desc"
-)
-_BEST = (
-    "select v.slug from (select rowid as turn, bm25(words) as score from idx.words where words match ? "
-    f"order by score, turn desc limit ?) as f {_LIVE_TURN}"
-)
-_NEWEST = (
-    "select v.slug from (select rowid as turn, 0 as score from idx.words where words match ? order by rowid desc limit ?) as f "
-    f"{_LIVE_TURN}"
 )
 
 
@@ -80,19 +49,8 @@ class _OldSchema(Exception):
     """brain.db is empty, older than this release, or came out of a backup."""
 
 
-def _quoted(word: str) -> str:
-    return '"' + word.replace('"', '""') + '"'
-
-
-def _mark(session: Session) -> tuple[int, str]:
-    ((seq, digest),) = session.rows("select seq, hash from idx.mark")
-    return seq, digest
-
-
-class SqliteStore(SqlStore):
+class SqliteStore(SqliteText):
     """One brain in a directory of its own. Safe for several threads and processes."""
-
-    among = "in (select value from json_each(?))"
 
     def __init__(
         self,
@@ -114,13 +72,14 @@ class SqliteStore(SqlStore):
         # A connection serves one call at a time. Each is kept with the index file it opened; deque's append and pop are atomic.
         self._idle: deque[tuple[apsw.Connection, int]] = deque()
         self._closed = False
+        self._vectors: Vectors = MemoryVectors(self.units)
         create_private(self.path)
         with translated(self.path), self._borrowed() as connection:
             session = SqliteSession(connection)
-            current = _mark(session) == self._end_of_chain(session)
+            current = self.mark(session) == self.end(session)
             unclean = session.rows("select 1 from meta where brain_id = ? and key = ?", (self.brain_id, SCRUB))
         if not current:
-            self._heal(TURN_SECONDS)
+            self.heal(TURN_SECONDS)
         if unclean:
             self.erased()
 
@@ -153,8 +112,8 @@ class SqliteStore(SqlStore):
                 session.rows("attach ? as idx", (str(self._index_path),))
                 if session.rows("pragma idx.user_version") != [(INDEX_VERSION,)]:
                     raise _BrokenIndex
-                _mark(session)
-            except (FileNotFoundError, ValueError, apsw.SQLError, *_BROKEN) as error:
+                self.mark(session)
+            except (FileNotFoundError, ValueError, apsw.SQLError, *BROKEN) as error:
                 raise _BrokenIndex from error
             for pragma in _PRAGMAS:
                 session.rows(pragma)
@@ -217,12 +176,9 @@ class SqliteStore(SqlStore):
         with translated(self.path), self._turns.taken(TURN_SECONDS), self._borrowed() as connection:
             session = SqliteSession(connection)
             session.rows("begin immediate")
-            self._catch_up(session)
+            self.catch_up(session)
             yield session
             session.rows("commit")
-
-    def listed(self, values: Sequence[str]) -> object:
-        return json.dumps(list(values), ensure_ascii=False)
 
     # --- the schema --------------------------------------------------------------------------------------------------
 
@@ -264,125 +220,43 @@ class SqliteStore(SqlStore):
             session.rows("attach ? as idx", (str(self._index_path),))
             session.rows("pragma idx.journal_mode = wal")
             session.rows("begin immediate")
-            for statement in _INDEX:
+            for statement in INDEX:
                 session.rows(statement)
             session.rows("commit")
         finally:
             connection.close()
 
-    # --- the index ---------------------------------------------------------------------------------------------------
-
-    def index_claim(self, session: Session, turn: int, words: str) -> None:
-        session.rows("insert into idx.words (rowid, terms) values (?, ?)", (turn, words))
-
-    def unindex_claim(self, session: Session, turn: int) -> None:
-        session.rows("delete from idx.words where rowid = ?", (turn,))
-
-    def index_reached(self, session: Session, head: Head) -> None:
-        session.rows("update idx.mark set seq = ?, hash = ?", (head.seq, head.hash))
-
-    def _end_of_chain(self, session: Session) -> tuple[int, str]:
-        head = self.read_head(session)
-        return head.seq, head.hash
-
-    def _catch_up(self, session: Session) -> None:
-        """Inside a write transaction: give the index what a killed writer or a power cut kept from it."""
-        head, mark = self._end_of_chain(session), _mark(session)
-        if head == mark:
-            return
-        known = session.rows("select hash from ledger where brain_id = ? and seq = ?", (self.brain_id, mark[0]))
-        if mark[0] > 0 and known != [(mark[1],)]:
-            # The mark is no part of this chain: brain.db came from elsewhere, and its turns are other claims.
-            session.rows("delete from idx.words")
-        wanted = "from claim_version where brain_id = ? and ended_at is null and active = 1"
-        session.rows(
-            f"delete from idx.words where rowid in (select rowid from idx.words except select turn {wanted})", (self.brain_id,)
-        )
-        session.rows(
-            f"insert into idx.words (rowid, terms) select turn, terms {wanted} and terms <> '' "
-            "and turn not in (select rowid from idx.words) order by turn",
-            (self.brain_id,),
-        )
-        session.rows("update idx.mark set seq = ?, hash = ?", head)
-
-    def _heal(self, seconds: float) -> None:
+    def heal(self, seconds: float) -> None:
         """Catch up if it is our turn soon; otherwise a writer is at work, and each writer catches up first."""
         with self._turns.taken(seconds) as mine:
             if mine:
                 with self.transaction():
                     pass
 
-    def _behind(self) -> int:
-        with self.reading() as session:
-            (seq, digest), (reached, hashed) = self._end_of_chain(session), _mark(session)
-        # An index that is ahead saw a commit that came after the head was read.
-        return max(seq - reached, 0) if seq != reached else int(digest != hashed)
-
     def lag(self) -> int:
-        if not self._behind():
+        if not self.behind():
             return 0
         with self._turns.taken(GLANCE_SECONDS):
-            return self._behind()
+            return self.behind()
 
-    def find(self, terms: Sequence[str], *, limit: int, within: int | None = None) -> Found:
-        if self._behind():
-            self._heal(GLANCE_SECONDS)
-        words = list(dict.fromkeys(joined(terms).split()))
-        try:
-            return self._find(words, limit, within)
-        except StoreUnavailable as error:
-            if not isinstance(error.__cause__, _BROKEN):
-                raise
-        # Derived data may always be thrown away; if it was brain.db that is damaged, the second try says so.
-        self._replace_index()
-        return self._find(words, limit, within)
-
-    def _find(self, words: Sequence[str], limit: int, within: int | None) -> Found:
-        count = f"select count(*) from (select 1 from idx.words where words match ? limit {COUNTED})"
-        found: list[Row] = []
-        with self.reading() as session:
-            frequencies = {word: int(session.rows(count, (_quoted(word),))[0][0]) for word in words}
-            chosen = affordable(frequencies, within)
-            if chosen and limit > 0:
-                # A word of thousands of claims ranks nothing: the newest of them are as good, and found at once.
-                plain = len(chosen) == 1 and frequencies[chosen[0]] >= COUNTED
-                found = session.rows(_NEWEST if plain else _BEST, (" OR ".join(map(_quoted, chosen)), limit, self.brain_id))
-            total = self.read_head(session).active_claims
-        return Found(turns=(), scores=(), keys=tuple(row[0] for row in found), frequencies=frequencies, total=total)
-
-    def put_terms(self, session: Session, chunk: Sequence[tuple[Version, str]]) -> None:
-        for version, words in chunk:
-            session.rows(
-                "update claim_version set terms = ? where brain_id = ? and slug = ? and version = ? and digest = ? "
-                "and ended_at is null and terms <> ?",
-                (words, self.brain_id, version.slug, version.version, version.digest, words),
-            )
-
-    def reindex(self) -> None:
-        """Fill the index anew in place; only a file that cannot even be emptied is replaced."""
-        try:
-            with self.transaction() as session:
-                session.rows("delete from idx.words")
-                session.rows("update idx.mark set seq = -1, hash = ''")
-                self._catch_up(session)
-        except StoreUnavailable as error:
-            if not isinstance(error.__cause__, _BROKEN):
-                raise
-            self._replace_index()
-
-    def _replace_index(self) -> None:
+    def replace_index(self) -> None:
         """A fresh file, filled from brain.db. Connections to the old one are closed when they are next asked for."""
         with self._turns.taken(TURN_SECONDS):
             with translated(self._index_path):
                 self._renew_index()
-            self._heal(TURN_SECONDS)
+            self.heal(TURN_SECONDS)
+
+    @property
+    def vectors(self) -> Vectors:
+        return self._vectors
 
     # --- erasing, copying, checking, closing -------------------------------------------------------------------------
 
-    def erasing(self, session: Session) -> None:
+    def erasing(self, session: Session, shelf: Shelf) -> None:
         # Deleted words stay in their segments until these are merged, so merge all of them: 0.3 s for 100,000 claims. The
         # secure-delete option of FTS5 would do it at once, but makes each replacement of a claim ten times slower.
-        session.rows("insert into idx.words (words) values ('optimize')")
+        words = "words" if shelf is Shelf.CLAIM else "evidence_words"
+        session.rows(f"insert into idx.{words} ({words}) values ('optimize')")
         session.rows("insert into meta (brain_id, key, value) values (?, ?, '1') on conflict do nothing", (self.brain_id, SCRUB))
 
     def erased(self) -> None:

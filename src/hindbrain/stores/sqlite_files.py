@@ -13,7 +13,7 @@ import apsw
 from hindbrain.domain.errors import Busy, StoreUnavailable
 from hindbrain.stores.atomic import sync_directory
 from hindbrain.stores.migrations import MIGRATIONS
-from hindbrain.stores.sql_writer import COLUMNS, Row
+from hindbrain.stores.sql_rows import COLUMNS, Row
 
 if sys.platform != "win32":
     import fcntl
@@ -146,6 +146,10 @@ class SqliteSession:
     def delete_many(self, table: str, keys: Sequence[str], rows: Iterable[Row]) -> None:
         where = " and ".join(f"{key} = ?" for key in keys)
         self.connection.executemany(f"delete from {table} where {where}", rows).fetchall()
+
+    def update_many(self, table: str, columns: Sequence[str], keys: Sequence[str], rows: Iterable[Row]) -> None:
+        changed, where = (glue.join(f"{name} = ?" for name in names) for glue, names in ((", ", columns), (" and ", keys)))
+        self.connection.executemany(f"update {table} set {changed} where {where}", rows).fetchall()
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hindbrain.domain.errors import StoreNewer
-from hindbrain.stores.migrations import first
+from hindbrain.stores.migrations import first, second
 
 __all__ = ["MIGRATIONS", "Migration", "outstanding"]
 
@@ -19,7 +19,10 @@ class Migration:
     postgres: tuple[str, ...]  # {schema} stands for the quoted schema
 
 
-MIGRATIONS: tuple[Migration, ...] = (Migration(number=1, name="first schema", sqlite=first.SQLITE, postgres=first.POSTGRES),)
+MIGRATIONS: tuple[Migration, ...] = (
+    Migration(number=1, name="first schema", sqlite=first.SQLITE, postgres=first.POSTGRES),
+    Migration(number=2, name="evidence", sqlite=second.SQLITE, postgres=second.POSTGRES),
+)
 
 
 def outstanding(migrations: Sequence[Migration], found: int, place: str) -> tuple[Migration, ...]:

@@ -1,0 +1,142 @@
+"""PostgreSQL's full text: the words are a column that the server computes from the stored terms, in the same transaction.
+
+Searching happens in functions of the schema, because under row security alone a text search may not use its index.
+"""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+
+from hindbrain.stores.port import Found, Version, Where
+from hindbrain.stores.sql import SqlStore
+from hindbrain.stores.sql_evidence import where_values
+from hindbrain.stores.sql_rows import Row, Session
+from hindbrain.stores.sql_terms import COUNTED, affordable, joined, rarity
+from hindbrain.stores.vector_port import Shelf
+
+__all__ = ["PostgresText"]
+
+EVIDENCE_COUNTED = 25_000  # as in SQLite: a fifth of 100,000 rows is still told from less
+
+_COUNT = {
+    Shelf.CLAIM: ("hindbrain_frequencies", COUNTED),
+    Shelf.EVIDENCE: ("hindbrain_evidence_frequencies", EVIDENCE_COUNTED),
+}
+_NEWEST = {
+    Shelf.CLAIM: "select slug, turn, 0.0 from claim_version where brain_id = ? and ended_at is null and active = 1 ",
+    Shelf.EVIDENCE: "select id, turn, 0.0 from evidence where brain_id = ? and deleted_at is null ",
+}
+
+
+class PostgresText(SqlStore):
+    """The words of a brain and how they are searched. Knows no connection."""
+
+    row_lock = " for update"
+    among = "= any(?)"
+    tagged = "jsonb_exists(e.tags::jsonb, ?)"
+
+    def listed(self, values: Sequence[object]) -> object:
+        return list(values)
+
+    def index_claim(self, session: Session, turn: int, words: str) -> None:
+        """The row has its words already."""
+
+    def unindex_claim(self, session: Session, turn: int) -> None:
+        """A row that ends loses its terms, and its words with them."""
+
+    def index_evidence(self, session: Session, turns: Sequence[int]) -> None:
+        """The rows have their words already."""
+
+    def unindex_evidence(self, session: Session, turns: Sequence[int]) -> None:
+        """As with claims."""
+
+    def lag(self) -> int:
+        return 0
+
+    def put_terms(self, session: Session, chunk: Sequence[tuple[Version, str]]) -> None:
+        session.rows(
+            "update claim_version set terms = fresh.terms from unnest(?::text[], ?::bigint[], ?::text[], ?::text[]) "
+            "as fresh(slug, version, digest, terms) where brain_id = ? and claim_version.slug = fresh.slug "
+            "and claim_version.version = fresh.version and claim_version.digest = fresh.digest and ended_at is null "
+            "and claim_version.terms <> fresh.terms",
+            (
+                [version.slug for version, _ in chunk],
+                [version.version for version, _ in chunk],
+                [version.digest for version, _ in chunk],
+                [words for _, words in chunk],
+                self.brain_id,
+            ),
+        )
+
+    def reindex(self) -> None:
+        """Nothing to fill: the words followed the terms."""
+
+    def find(
+        self,
+        terms: Sequence[str],
+        *,
+        limit: int,
+        within: int | None = None,
+        shelf: Shelf = Shelf.CLAIM,
+        where: Where | None = None,
+    ) -> Found:
+        words = list(dict.fromkeys(joined(terms).split()))
+        found: list[Row] = []
+        filtered = where_values(where) if where is not None and shelf is Shelf.EVIDENCE else {}
+        with self.reading() as session:
+            head = self.read_head(session)
+            total = head.active_claims if shelf is Shelf.CLAIM else head.evidence
+            frequencies = self._frequencies(session, shelf, words)
+            chosen = affordable(frequencies, within, total=None if shelf is Shelf.CLAIM else total)
+            if chosen and limit > 0 and len(chosen) == 1 and frequencies[chosen[0]] >= COUNTED and not filtered:
+                # A word of thousands of rows ranks nothing: the newest of them are as good, and found at once.
+                statement = f"{_NEWEST[shelf]} and words @@ ?::tsquery order by turn desc limit ?"
+                found = session.rows(statement, (self.brain_id, _quoted(chosen[0]), limit))
+            elif chosen and limit > 0 and shelf is Shelf.CLAIM:
+                found = self._best_claims(session, chosen, frequencies, total, limit)
+            elif chosen and limit > 0:
+                weights = [rarity(total, frequencies[word]) for word in chosen]
+                average = max(head.evidence_terms, 1) / max(total, 1)
+                found = session.rows(
+                    "select id, turn, score from hindbrain_find_evidence("
+                    "?, ?::text[]::tsquery[], ?::text[], ?::float8[], ?::float8, ?::jsonb, ?)",
+                    (self.brain_id, list(map(_quoted, chosen)), chosen, weights, average, json.dumps(filtered), limit),
+                )
+        return Found(
+            keys=tuple(row[0] for row in found),
+            turns=tuple(row[1] for row in found),
+            scores=tuple(float(row[2]) for row in found),
+            frequencies=frequencies,
+            total=total,
+        )
+
+    def _frequencies(self, session: Session, shelf: Shelf, words: Sequence[str]) -> dict[str, int]:
+        if not words:
+            return {}
+        function, most = _COUNT[shelf]
+        numbers: dict[int, int] = dict(
+            session.rows(
+                f"select place, n from {function}(?, ?::text[]::tsquery[], ?)", (self.brain_id, list(map(_quoted, words)), most)
+            )
+        )
+        return {word: numbers[place] for place, word in enumerate(words, start=1)}
+
+    def _best_claims(
+        self, session: Session, chosen: Sequence[str], frequencies: Mapping[str, int], total: int, limit: int
+    ) -> list[Row]:
+        weights = [_claim_rarity(total, frequencies[word]) for word in chosen]
+        return session.rows(
+            "select v.slug, v.turn, best.score from hindbrain_find(?, ?::text[]::tsquery[], ?::float8[], ?) as best "
+            "join claim_version v on v.brain_id = ? and v.slug = best.slug and v.ended_at is null "
+            "order by best.score desc, v.turn desc",
+            (self.brain_id, list(map(_quoted, chosen)), weights, limit, self.brain_id),
+        )
+
+
+def _quoted(word: str) -> str:
+    return "'" + word.replace("\\", "\\\\").replace("'", "''") + "'"
+
+
+def _claim_rarity(total: int, number: int) -> float:
+    """How much a word says among claims: rare ones much, words of every claim nearly nothing. Counts stop, hence the max."""
+    return math.log(1 + (max(total, number) - number + 0.5) / (number + 0.5))

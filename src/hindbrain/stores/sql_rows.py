@@ -1,0 +1,120 @@
+"""SQL rows: the tables of a brain, their columns, and what a transaction offers. Knows no statement of its own."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple, dataclass
+from typing import Any, Protocol
+
+from hindbrain.domain.ledger import GENESIS
+from hindbrain.stores.vector_port import Shelf
+
+__all__ = ["COLUMNS", "NUMBERS", "Gone", "Head", "Row", "Session", "TextIndex", "insert", "upsert"]
+
+Row = tuple[Any, ...]
+Gone = Mapping[Shelf, Sequence[int]]  # turns that are no longer live
+
+# Every table with its columns; what a copy of a brain consists of.
+COLUMNS: dict[str, tuple[str, ...]] = {
+    "brain_head": (
+        *("brain_id", "seq", "hash", "turn", "active_claims", "nodes", "edges", "generation", "forgotten"),
+        *("evidence", "evidence_terms"),
+    ),
+    "ledger": ("brain_id", "seq", "at", "actor", "channel", "act", "subject", "payload", "prev", "hash"),
+    "claim_version": (
+        *("brain_id", "slug", "version", "claim_id", "digest", "text", "active", "created", "born_at"),
+        *("ended_at", "ended_act", "turn", "terms"),
+    ),
+    "mark": ("brain_id", "slug", "kind", "at", "marked_by", "channel", "note"),
+    "tombstone": ("brain_id", "fingerprint", "at", "put_by", "reason"),
+    "boot": ("brain_id", "key", "value", "tags", "source_refs", "updated_at_ms", "updated_by_agent"),
+    "anchor": ("brain_id", "slug", "path", "digest"),
+    "graph_node": ("brain_id", "id", "owner", "kind", "label", "path"),
+    "graph_edge": ("brain_id", "source", "relation", "target", "owner"),
+    "intent": ("brain_id", "id", "kind", "payload", "at"),
+    "meta": ("brain_id", "key", "value"),
+    "counter": ("brain_id", "name", "week", "value"),
+    "evidence": (
+        *("brain_id", "id", "turn", "content", "source", "source_type", "provenance", "domain", "field", "wing", "room"),
+        *("tags", "importance", "chunk_index", "normalize_version", "anchor_kind", "anchor_id", "parent_anchor_id"),
+        *("thread", "position", "message", "speaker", "role", "said_at", "added_at", "deleted_at", "changed", "terms", "near"),
+    ),
+    "source": ("brain_id", "source", "scope", "digest", "normalize_version", "chunks", "done", "at"),
+}
+
+# Columns of numbers in tables that are written in bulk: a server wants to know the type of an array.
+NUMBERS = frozenset(
+    ("turn", "importance", "chunk_index", "normalize_version", "position", "said_at", "added_at", "deleted_at", "changed")
+)
+
+
+def insert(table: str) -> str:
+    columns = COLUMNS[table]
+    return f"insert into {table} ({', '.join(columns)}) values ({', '.join('?' * len(columns))})"
+
+
+def upsert(table: str, *keys: str) -> str:
+    changed = ", ".join(f"{name} = excluded.{name}" for name in COLUMNS[table] if name not in ("brain_id", *keys))
+    return f"{insert(table)} on conflict (brain_id, {', '.join(keys)}) do update set {changed}"
+
+
+class Session(Protocol):
+    """One transaction on one connection. Statements use `?`; a dialect translates."""
+
+    def rows(self, statement: str, values: Sequence[object] = ()) -> list[Row]: ...
+
+    def insert_many(self, table: str, rows: Sequence[Row]) -> None: ...
+
+    def delete_many(self, table: str, keys: Sequence[str], rows: Sequence[Row]) -> None: ...
+
+    def update_many(self, table: str, columns: Sequence[str], keys: Sequence[str], rows: Sequence[Row]) -> None:
+        """Give columns of rows new values; each row has the values first and its keys after them."""
+        ...
+
+
+@dataclass(slots=True)
+class Head:
+    """The head row of a brain while a transaction holds it."""
+
+    seq: int = 0
+    hash: str = GENESIS
+    turn: int = 0
+    active_claims: int = 0
+    nodes: int = 0
+    edges: int = 0
+    generation: int = 0
+    forgotten: int = 0  # the highest number of an erased version: none comes back, and no label has to be kept for that
+    evidence: int = 0  # live rows
+    evidence_terms: int = 0  # words of all live rows, those of their neighbours too
+
+    def values(self) -> Row:
+        return astuple(self)
+
+
+class TextIndex(Protocol):
+    """What follows a row when it changes; each database keeps its own."""
+
+    @property
+    def among(self) -> str:
+        """A condition on a column: its value is one of a list."""
+        ...
+
+    def listed(self, values: Sequence[object]) -> object:
+        """A list as the one parameter that `among` takes."""
+        ...
+
+    def index_claim(self, session: Session, turn: int, words: str) -> None: ...
+
+    def unindex_claim(self, session: Session, turn: int) -> None: ...
+
+    def index_evidence(self, session: Session, turns: Sequence[int]) -> None:
+        """Make rows findable by the words that stand in them."""
+        ...
+
+    def unindex_evidence(self, session: Session, turns: Sequence[int]) -> None: ...
+
+    def index_reached(self, session: Session, head: Head) -> None: ...
+
+    def ending(self, session: Session, gone: Gone) -> None:
+        """Rows ended in this transaction: what is derived from them goes too, where that can be in the same act."""
+        ...
+
+    def erasing(self, session: Session, shelf: Shelf) -> None: ...
