@@ -8,22 +8,24 @@ import pytest
 from hindbrain.domain.graph import Edge, Node
 from hindbrain.stores.graph import LocalGraph
 from hindbrain.stores.graph_columns import pagerank
-from hindbrain.stores.graph_port import Resolution, Symbols
+from hindbrain.stores.graph_port import Resolution, ResolveFile, Symbols
 from tests.graph.files import parsed
 
 
-def by_label(
-    path: str, references: Sequence[tuple[str, str, str, str, int]], imports: Sequence[tuple[str, str]], symbols: Symbols
-) -> Resolution:
+def by_label(symbols: Symbols) -> ResolveFile:
     """The simplest resolver there is: the only definition with that name."""
-    edges, ambiguous, unresolved = [], 0, 0
-    for source, name, relation, _, _ in references:
-        found = symbols.named(name)
-        ambiguous += len(found) > 1
-        unresolved += not found
-        if len(found) == 1:
-            edges.append((source, found[0].id, relation, 0, 0.4, 0.5))
-    return Resolution(edges, len(edges), ambiguous, unresolved)
+
+    def resolve(path: str, references: Sequence[tuple[str, str, str, str, int]]) -> Resolution:
+        edges, ambiguous, unresolved = [], 0, 0
+        for source, name, relation, _, _ in references:
+            found = symbols.named(name)
+            ambiguous += len(found) > 1
+            unresolved += not found
+            if len(found) == 1:
+                edges.append((source, found[0], relation, 0, 0.4, 0.5))
+        return Resolution(edges, len(edges), ambiguous, unresolved)
+
+    return resolve
 
 
 @pytest.fixture

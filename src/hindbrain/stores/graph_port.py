@@ -5,7 +5,7 @@ It may be dropped and made again by an ingest. What was learned about its edges 
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from hindbrain.domain.graph import Edge, FileFacts, Node, Parsed
 
@@ -13,27 +13,33 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["CodeHit", "GraphArrays", "GraphStore", "Resolution", "Resolver", "Symbol", "Symbols", "Written"]
+__all__ = ["About", "CodeHit", "GraphArrays", "GraphStore", "Resolution", "ResolveFile", "Resolver", "Symbols", "Written"]
 
 
-class Symbol(NamedTuple):
-    """A definition that a name may mean."""
+class About(NamedTuple):
+    """One file as a resolver sees it."""
 
-    id: str
-    label: str
-    kind: str
-    path: str
+    language: str
+    symbols: Sequence[tuple[str, str]]  # node id, label; without the file's own node
+    imports: Sequence[tuple[str, str]]  # local name, module as written
+    bases: Sequence[tuple[str, str, str]]  # node id of a type, name and qualifier of what it inherits
 
 
 class Symbols(Protocol):
-    """What a resolver may ask of all files."""
+    """What a resolver may ask of all files. Good until the end of one transaction."""
 
-    files: Collection[str]  # every path of the graph
-    cache: dict[str, Any]  # whatever the resolver wants to keep until the end of one ingest
-
-    def named(self, label: str) -> Sequence[Symbol]:
-        """All definitions with this label."""
+    @property
+    def files(self) -> Mapping[str, int]:
+        """Every path of the graph."""
         ...
+
+    def named(self, label: str) -> Sequence[str]:
+        """The node ids of all definitions with this label, in order."""
+        ...
+
+    def language(self, path: str) -> str: ...
+
+    def about(self, path: str) -> About: ...
 
 
 class Resolution(NamedTuple):
@@ -45,8 +51,9 @@ class Resolution(NamedTuple):
     unresolved: int
 
 
-# path, references (source, name, relation, qualifier, line), imports (local name, module), all symbols
-Resolver = Callable[[str, Sequence[tuple[str, str, str, str, int]], Sequence[tuple[str, str]], Symbols], Resolution]
+# Given all symbols, what resolves one file: its path and references (source, name, relation, qualifier, line).
+ResolveFile = Callable[[str, Sequence[tuple[str, str, str, str, int]]], Resolution]
+Resolver = Callable[[Symbols], ResolveFile]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

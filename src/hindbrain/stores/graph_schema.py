@@ -37,8 +37,9 @@ SCHEMA = (
     "lines integer not null default 0, commits integer not null default 0, last_commit integer not null default 0, "
     "parse text not null default '', last_modified real not null default 0, change_frequency real not null default 0, "
     "spans blob not null default x'', unique (kind, name)) strict",
-    "create table pack (owner integer primary key, imports text not null, refs blob not null, inner blob not null, "
-    "outer blob not null, resolved integer not null, ambiguous integer not null, unresolved integer not null) strict",
+    "create table pack (owner integer primary key, imports text not null, refs blob not null, names blob not null, "
+    "inner blob not null, outer blob not null, resolved integer not null, ambiguous integer not null, "
+    "unresolved integer not null) strict",
     "create table node (id integer primary key, ext text not null unique, label text not null, kind integer not null, "
     "owner integer not null, line_start integer not null, line_end integer not null, excerpt text not null, "
     "namespace integer not null, tags integer not null, path text, last_modified real, change_frequency real) strict",

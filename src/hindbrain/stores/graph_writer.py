@@ -3,19 +3,22 @@
 import json
 import math
 import os
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from hindbrain.domain.graph import Edge, Node
 from hindbrain.stores.graph_columns import joined_edges
-from hindbrain.stores.graph_port import Resolver, Symbol, Written
+from hindbrain.stores.graph_port import Resolution, ResolveFile, Resolver, Written
 from hindbrain.stores.graph_read import Sql, words_of
 from hindbrain.stores.graph_rows import EdgeRow, NodeRow, Packed, ReferenceRow, edge_row, node_row, usable
 from hindbrain.stores.graph_schema import CHUNK_BITS, FIELDS, edge_type, reference_type
+from hindbrain.stores.graph_symbols import SymbolTable
 
 __all__ = ["Take"]
 
+_PARTS = re.compile(r"\w+")
 BATCH = 4_000  # rows that one executemany gets; larger ones only need more memory
 _FILE = (
     "insert into owner (id, kind, name, size, mtime_ns, sha256, language, lines, commits, last_commit, parse, last_modified, "
@@ -32,7 +35,7 @@ _NODE = (
     "namespace = excluded.namespace, tags = excluded.tags, path = excluded.path, last_modified = excluded.last_modified, "
     "change_frequency = excluded.change_frequency"
 )
-_PACK = "insert or replace into pack values (?, ?, ?, ?, ?, ?, ?, ?)"
+_PACK = "insert or replace into pack values (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
 
 @dataclass(slots=True)
@@ -40,7 +43,7 @@ class _Pending:
     """A file whose nodes are written and whose names wait for those of the others."""
 
     path: str
-    edges: list[EdgeRow]
+    edges: list[EdgeRow] | None  # None: as they are stored
     references: list[ReferenceRow]
     imports: list[tuple[str, str]]
 
@@ -105,7 +108,7 @@ class Take:
         self._pending: dict[int, _Pending] = {}
         self._gone: set[int] = set()
         self._names: set[str] = set()  # labels that came or went: who uses them is bound again
-        self._symbols: dict[str, list[Symbol]] = {}
+        self._symbols = SymbolTable(sql, self._owners, whole=self._from_empty)
         self._rows: list[tuple[Any, ...]] = []
         self._texts: dict[str, list[tuple[int, str]]] = {name: [] for name in FIELDS}
         self.tally = _Tally()
@@ -130,9 +133,10 @@ class Take:
             self._file_came_or_went(path)
         spans = b"".join(first.to_bytes(4, "little") + last.to_bytes(4, "little") for first, last, _ in chunks)
         self._sql.rows(_FILE, (owner, *file, spans))
-        self._put_nodes(owner, nodes, before, path)
+        self._put_nodes(owner, nodes, before)
         self._put_texts(owner, chunks, names)
         self._pending[owner] = _Pending(path, edges, references, imports)
+        self._symbols.put(path, file[4], nodes, references, imports)
         self.tally.files += 1
         self.tally.warnings += warnings
 
@@ -146,7 +150,7 @@ class Take:
         found = self._sql.rows("select ext, id, label from node where owner = ?", (owner,))
         return {ext: (key, label) for ext, key, label in found}
 
-    def _put_nodes(self, owner: int, nodes: Iterable[NodeRow], before: Mapping[str, tuple[int, str]], of: str) -> None:
+    def _put_nodes(self, owner: int, nodes: Iterable[NodeRow], before: Mapping[str, tuple[int, str]]) -> None:
         words, left = self._words, dict(before)
         for ext, label, kind, first, last, excerpt, namespace, tags, path, modified, frequency in nodes:
             if ext in self._taken:
@@ -172,8 +176,6 @@ class Take:
             self._ids[ext] = key
             row = (key, ext, label, words(kind), owner, first, last, excerpt, words(namespace), words(tags))
             self._rows.append((*row, path, modified, frequency))
-            if self._from_empty:
-                self._symbols.setdefault(label, []).append(Symbol(ext, label, kind, of if path is None else path))
         self._forget_nodes(left)
         if len(self._rows) >= BATCH:
             self._flush()
@@ -217,6 +219,7 @@ class Take:
             if owner is None:
                 continue
             self._file_came_or_went(path)
+            self._symbols.drop(path)
             self._forget_nodes(self._clear_texts(owner))
             for table, key in (("owner", "id"), ("pack", "owner"), ("together", "owner")):
                 self._sql.rows(f"delete from {table} where {key} = ?", (owner,))
@@ -241,10 +244,10 @@ class Take:
         rows = [node_row(node, path=None, modified=None, frequency=None) for node in nodes if usable(node.id)]
         own = [row for row in rows if row[0] in before or self._key(row[0]) is None]
         self._unite([row for row in rows if row[0] not in before and self._key(row[0]) is not None])
-        self._put_nodes(owner, own, before, "")
+        self._put_nodes(owner, own, before)
         self._flush()
         packed, missing = self._packed([edge_row(edge) for edge in edges])
-        self._sql.rows(_PACK, (owner, "[]", b"", packed, b"", 0, 0, 0))
+        self._sql.rows(_PACK, (owner, "[]", b"", b"", packed, b"", 0, 0, 0))
         self.tally.edges += len(packed) // edge_type().itemsize
         return missing
 
@@ -290,9 +293,9 @@ class Take:
         self._flush()
         for owner in self._touched():
             self._pending[owner] = self._stored(owner)
-        symbols = _Symbols(self._sql, self._owners, self._symbols if self._from_empty else None)
+        resolve = self._resolver(self._symbols) if self._resolver is not None else _nothing
         for owner, pending in self._pending.items():
-            self._bind(owner, pending, symbols)
+            self._bind(owner, pending, resolve)
         self._words.flush()
         self._cut_loose()
         done = self.tally
@@ -317,10 +320,10 @@ class Take:
         names = np.array(sorted(self._words(name) for name in self._names), dtype=np.int32)
         gone = np.array(sorted(self._gone), dtype=np.int32)
         files, found = set(self._owners.values()), []
-        for owner, refs, outer in self._sql.rows("select owner, refs, outer from pack"):
+        for owner, used, outer in self._sql.rows("select owner, names, outer from pack"):
             if owner in self._pending or owner not in files:
                 continue
-            named = np.frombuffer(refs, dtype=reference_type())["name"]
+            named = np.frombuffer(used, dtype="<i4")
             ends = np.frombuffer(outer, dtype=edge_type())["target"]
             if np.isin(named, names).any() or (len(gone) and np.isin(ends, gone).any()):
                 found.append(owner)
@@ -342,37 +345,31 @@ class Take:
             for source, name, qualifier, line, relation in found.tolist()
             if source in ids
         ]
-        return _Pending(path, [], rows, [(local, module) for local, module in json.loads(imports)])
+        return _Pending(path, None, rows, [(local, module) for local, module in json.loads(imports)])
 
-    def _bind(self, owner: int, pending: _Pending, symbols: "_Symbols") -> None:
+    def _bind(self, owner: int, pending: _Pending, resolve: ResolveFile) -> None:
         import numpy as np
 
-        resolved = ambiguous = unresolved = 0
-        outer = b""
-        if self._resolver is not None and pending.references:
-            answer = self._resolver(pending.path, pending.references, pending.imports, symbols)
-            outer, _ = self._packed(answer.edges)
-            resolved, ambiguous, unresolved = answer.resolved, answer.ambiguous, answer.unresolved
-        else:
-            unresolved = len(pending.references)
+        answer = resolve(pending.path, pending.references)
+        outer, _ = self._packed(answer.edges)
         words, key = self._words, self._key
         rows = [
             (source, words(name), words(qualifier), line, words(relation))
             for ext, name, relation, qualifier, line in pending.references
             if (source := key(ext)) is not None
         ]
-        refs = np.array(rows, dtype=reference_type()).tobytes()
-        stored = self._sql.rows("select inner from pack where owner = ?", (owner,))
-        if pending.edges or not stored:
-            inner, _ = self._packed(pending.edges)
+        names = {row[1] for row in rows} | {words(part) for pair in pending.imports for part in _PARTS.findall(" ".join(pair))}
+        if pending.edges is None:
+            ((inner,),) = self._sql.rows("select inner from pack where owner = ?", (owner,))
         else:
-            inner = stored[0][0]
-        imports = json.dumps(pending.imports)
-        row = (owner, imports, refs, inner, outer, resolved, ambiguous, unresolved)
-        self._sql.rows(_PACK, row)
-        self.tally.resolved += resolved
-        self.tally.ambiguous += ambiguous
-        self.tally.unresolved += unresolved
+            inner, _ = self._packed(pending.edges)
+        refs = np.array(rows, dtype=reference_type()).tobytes()
+        used = np.array(sorted(names), dtype="<i4").tobytes()
+        counted = (answer.resolved, answer.ambiguous, answer.unresolved)
+        self._sql.rows(_PACK, (owner, json.dumps(pending.imports), refs, used, inner, outer, *counted))
+        self.tally.resolved += answer.resolved
+        self.tally.ambiguous += answer.ambiguous
+        self.tally.unresolved += answer.unresolved
         self.tally.edges += (len(inner) + len(outer)) // edge_type().itemsize
 
     def _packed(self, edges: Iterable[EdgeRow]) -> tuple[bytes, int]:
@@ -410,25 +407,6 @@ class Take:
         self._sql.many("update pack set inner = ?, outer = ? where owner = ?", changed)
 
 
-class _Symbols:
-    """What a resolver may ask: definitions by their name, and which files there are."""
-
-    def __init__(self, sql: Sql, files: Mapping[str, int], known: dict[str, list[Symbol]] | None) -> None:
-        self._sql = sql
-        self._whole = known is not None
-        self._known: dict[str, list[Symbol]] = known if known is not None else {}
-        self.files: Collection[str] = files.keys()
-        self.cache: dict[str, Any] = {}
-
-    def named(self, label: str) -> Sequence[Symbol]:
-        found = self._known.get(label)
-        if found is None:
-            if self._whole:
-                return ()  # every definition is known
-            rows = self._sql.rows(
-                "select n.ext, k.text, coalesce(n.path, o.name) from node n join word k on k.id = n.kind "
-                "join owner o on o.id = n.owner where n.label = ? order by n.ext",
-                (label,),
-            )
-            found = self._known[label] = [Symbol(ext, label, kind, path) for ext, kind, path in rows]
-        return found
+def _nothing(path: str, references: Sequence[ReferenceRow]) -> Resolution:
+    """Without a resolver no name means anything."""
+    return Resolution((), 0, 0, len(references))
