@@ -55,6 +55,7 @@ class App:
             resident=resident,  # the owner stays and has time beside its calls
         )
         self.events = self.house.events
+        self.house.recovery.offered = tuple(name for name, op in REGISTRY.items() if op.everyday)
 
     def call(
         self, operation: str, arguments: Mapping[str, Any], *, caller: Caller, progress: Progress | None = None

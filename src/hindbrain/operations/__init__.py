@@ -1,6 +1,6 @@
 """The registry: every operation once, with its types, effect, help text and errors."""
 
-from hindbrain.operations import boot, brains, claims, exchange, governance, ledger, migration, recall, session
+from hindbrain.operations import boot, brains, claims, exchange, governance, ledger, migration, recall, recovery, session
 from hindbrain.operations.registry import REGISTRY, Effect, Operation, describe, dispatch, input_schema
 
 __all__ = [
@@ -18,5 +18,6 @@ __all__ = [
     "ledger",
     "migration",
     "recall",
+    "recovery",
     "session",
 ]

@@ -102,6 +102,7 @@ def doctor(
     observed_tool_count: int | None = None,
     observed_proof_state: str | None = None,
     observed_candidates: int | None = None,
+    observed_query: Annotated[str | None, Meta(description="words that you searched for in vain")] = None,
     error_text: str | None = None,
 ) -> dict[str, Any]:
     """Look at every brain, file and record of this home, and say what is wrong and what to do. Changes nothing."""
@@ -112,7 +113,25 @@ def doctor(
         observed_candidates=observed_candidates,
         error_text=error_text,
     )
-    return call.house.doctor.doctor(call.caller, scope=scope, observed=observed, deep=scan)
+    return call.house.doctor.doctor(
+        call.caller,
+        scope=scope,
+        observed=observed,
+        deep=scan,
+        available=available_tools,
+        missing=missing_tools or (),
+        hits=_literal_hits(call, observed_query),
+    )
+
+
+def _literal_hits(call: Call, query: str | None) -> int | None:
+    """How many claims hold the words of a failed question as they stand; None when no question was told."""
+    brain = call.house.router.route(call.caller).brain
+    if not query or not query.strip() or brain is None:
+        return None
+    wanted = query.casefold()
+    with call.house.brains.use(brain) as opened:
+        return sum(version.active and wanted in version.text.casefold() for version in opened.store.each_live())
 
 
 @operation("cross_verify", effect=Effect.READ, raises=(BrainlessRoot, InvalidParams))

@@ -1,7 +1,7 @@
 """Doctor: looks at everything, changes nothing, and prints what to do."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from hindbrain import __version__
@@ -12,6 +12,7 @@ from hindbrain.domain.errors import HindbrainError
 from hindbrain.domain.ledger import breaks
 from hindbrain.domain.migration import AMBIGUOUS
 from hindbrain.engines.conflicts import differ
+from hindbrain.engines.diagnosis import DIAGNOSES
 from hindbrain.engines.hygiene import scan
 from hindbrain.policy.limits import AGED_OUT_HOURS, DAY_MS, HOUR_MS, MEDULLA_SOFT_CAP, MEDULLA_WARN_AT
 from hindbrain.services import anchors
@@ -19,6 +20,7 @@ from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.contract import Contract
 from hindbrain.services.counters import BEATS, Counters, week_of
 from hindbrain.services.reconcile import CONFLICT, REFUSED_FILE, Reconciler
+from hindbrain.services.recovery import Recovery, index_problem
 from hindbrain.services.routing import Router
 from hindbrain.services.rows import DEMOTION
 from hindbrain.stores.files import digest_of
@@ -41,6 +43,7 @@ class Doctor:
         contract: Contract,
         counters: Counters,
         reconciler: Reconciler,
+        recovery: Recovery,
         clock: Callable[[], int],
     ) -> None:
         self._home = home
@@ -49,9 +52,20 @@ class Doctor:
         self._contract = contract
         self._counters = counters
         self._reconciler = reconciler
+        self._recovery = recovery
         self._clock = clock
 
-    def doctor(self, caller: Caller, *, scope: str | None, observed: dict[str, Any], deep: bool) -> dict[str, Any]:
+    def doctor(
+        self,
+        caller: Caller,
+        *,
+        scope: str | None,
+        observed: dict[str, Any],
+        deep: bool,
+        available: Sequence[str] | None = None,
+        missing: Sequence[str] = (),
+        hits: int | None = None,
+    ) -> dict[str, Any]:
         """What is wrong, why it may be, and what to do; with `scan` also every file against the hygiene floor."""
         route = self._router.route(caller)
         mode = self._contract.mode(route, scope)
@@ -60,6 +74,10 @@ class Doctor:
         rows = self._table(warnings, deep=deep)
         findings = self._scan(warnings) if deep else []
         self._places(warnings)
+        diagnoses = self._recovery.diagnoses(
+            caller, scope=scope, available=available, missing=missing, observed=observed, hits=hits
+        )
+        warnings += [_diagnosed(one) for one in diagnoses]
         suspected = mode == "full_trust" and observed.get("observed_proof_state") == "blocked"
         blocked = any(w["level"] == "blocked" for w in warnings) or (route.brain is not None and mode == "needs_ingest")
         status = "blocked" if blocked else "warn" if warnings or suspected else "ok"
@@ -70,6 +88,8 @@ class Doctor:
             "version": __version__,
             "home": str(self._home.path),
             "diagnostics": {"trust_mode": mode, "stale_binding_suspected": suspected},
+            "diagnoses": diagnoses,
+            "sections": _sections(warnings),
             "observed": observed,
             "tool_surface": {"complete": True},
             "graph_state": {"node_count": self._contract.fingerprint(route)["node_count"]},
@@ -125,12 +145,8 @@ class Doctor:
             warnings.append(
                 _warning("blocked", "database_damaged", f"{name}: {problem}", "restore the newest backup of brain.db")
             )
-        if store.lag():
-            warnings.append(
-                _warning(
-                    "warn", "index_lag", f"{name}: the text index is {store.lag()} acts behind", "seek there brings it up to date"
-                )
-            )
+        if lost := index_problem(opened):
+            warnings.append(_warning("warn", "index_lag", f"{name}: {lost}", "hindbrain doctor --fix"))
         broken = breaks(store.entries(limit=10_000_000), head=store.head()) if deep else []
         for one in broken[:5]:
             warnings.append(
@@ -347,6 +363,34 @@ class Doctor:
             changed = anchors.changed(cited, root)
             found += [(value, why) for one, why in changed.items() if one == path.split(":", 1)[0]]
         return found
+
+
+# Which part of the house a warning is about; what is not named here is about the memory of a brain.
+_SECTIONS = {
+    "runtime": (*DIAGNOSES, "token_readable"),
+    "brains": ("brain_unreachable", "root_missing", "manifest_mismatch", "uncounted"),
+    "indexes": ("index_lag", "database_damaged", "vectors_lag", "graph_stale"),
+    "record": ("ledger_broken", "half_promoted", "half_migrated"),
+    "memory": (),
+}
+
+
+def _sections(warnings: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The warnings by part of the house, each part with its own verdict."""
+    place = {kind: name for name, kinds in _SECTIONS.items() for kind in kinds}
+    found: list[dict[str, Any]] = []
+    for name in _SECTIONS:
+        mine = [one for one in warnings if place.get(one["kind"], "memory") == name]
+        levels = {one["level"] for one in mine}
+        status = "blocked" if "blocked" in levels else "warn" if levels else "ok"
+        found.append({"section": name, "status": status, "findings": len(mine), "kinds": sorted({one["kind"] for one in mine})})
+    return found
+
+
+def _diagnosed(one: dict[str, Any]) -> dict[str, Any]:
+    first = next((step for step in one["plan"] if step["command"]), one["plan"][0])
+    evidence = ", ".join(f"{key} {value}" for key, value in one["evidence"].items() if isinstance(value, str | int))
+    return _warning("warn", one["diagnosis"], evidence or first["action"], first["command"] or first["action"])
 
 
 def _warning(level: str, kind: str, text: str, fix: object) -> dict[str, Any]:

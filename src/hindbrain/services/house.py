@@ -1,5 +1,6 @@
 """The house: all services of one process, put together once."""
 
+import os
 import threading
 from collections.abc import Callable
 
@@ -23,6 +24,8 @@ from hindbrain.services.projects import Projects
 from hindbrain.services.promotion import Promotion
 from hindbrain.services.recall import Recall
 from hindbrain.services.reconcile import Reconciler
+from hindbrain.services.recovery import Recovery
+from hindbrain.services.repairs import Repairs
 from hindbrain.services.routing import Router
 from hindbrain.services.rows import RowMaker
 from hindbrain.services.standing import Standing
@@ -71,7 +74,9 @@ class House:
         self.migration = Migration(self.brains, self.router, self.gateway, self.reconciler, clock)
         self.ledgers = Ledgers(self.brains, self.router)
         self.standing = Standing(self.brains, self.router, self.contract, self.counters, clock)
-        self.doctor = Doctor(home, self.brains, self.router, self.contract, self.counters, self.reconciler, clock)
+        self.recovery = Recovery(home, self.brains, self.router, self.contract, os.environ)
+        self.repairs = Repairs(home, self.brains, clock)
+        self.doctor = Doctor(home, self.brains, self.router, self.contract, self.counters, self.reconciler, self.recovery, clock)
         self._ticking = threading.Lock()
 
     def _on_open(self, opened: OpenBrain) -> None:

@@ -14,11 +14,11 @@ from hindbrain.engines.contract import MODES, NON_CLAIMS
 from hindbrain.services.brains import Brains
 from hindbrain.services.contract import Contract
 from hindbrain.services.counters import BEATS, QUERIES, Counters
+from hindbrain.services.recovery import REQUIRED_TOOLS
 from hindbrain.services.routing import Route, Router
 
-__all__ = ["REQUIRED_TOOLS", "Standing"]
+__all__ = ["Standing"]
 
-REQUIRED_TOOLS = ("health", "trust_selftest", "session_handshake", "recovery_playbook", "doctor", "ingest", "seek", "help")
 _STATUS = {
     "full_trust": "ok",
     "needs_ingest": "blocked",

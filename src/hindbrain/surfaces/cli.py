@@ -98,6 +98,8 @@ def home_of(given: dict[str, Any]) -> str:
 
 def _operation(rest: list[str], given: dict[str, Any]) -> int:
     known = manifest.load(home_of(given))
+    if rest[0] == "doctor" and "--fix" in rest:  # a flag is what people look for; the repair is an operation of its own
+        rest = ["doctor", "fix", *(word for word in rest[1:] if word != "--fix")]
     found = known.resolve(rest)
     if found is None:
         return _unknown(rest, known, given)

@@ -51,6 +51,7 @@ class Facts:
     """What one owner says of itself."""
 
     version: str
+    build: str
     instance: str
     pid: int
     started_ms: int

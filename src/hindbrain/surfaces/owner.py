@@ -19,6 +19,7 @@ from hindbrain import __version__
 from hindbrain.domain.caller import Channel
 from hindbrain.settings import Settings
 from hindbrain.stores.home import Home
+from hindbrain.stores.installation import started_as
 from hindbrain.stores.repository import canonical_root
 from hindbrain.surfaces.http import Facts, Hooks, LateMount, build
 from hindbrain.surfaces.listening import LOOPBACK, Bind, Server, allowed_hosts, listen_loopback, listen_remote
@@ -177,6 +178,7 @@ class Owner:
     def _facts(self, bridge_port: int) -> Facts:
         return Facts(
             version=__version__,
+            build=started_as(),
             instance=secrets.token_hex(8),
             pid=os.getpid(),
             started_ms=time.time_ns() // 1_000_000,

@@ -1,0 +1,60 @@
+"""Operations of the recovery plane: update and host status, diagnoses of a bad answer, and the repairs that are safe."""
+
+from typing import Annotated, Any
+
+from msgspec import Meta
+
+from hindbrain.domain.errors import InvalidParams
+from hindbrain.operations.registry import Effect, operation
+from hindbrain.policy.hosts import HOSTS
+from hindbrain.services.call import Call
+
+__all__ = ["doctor_fix", "hosts_plan", "hosts_status", "update_plan", "update_status"]
+
+HostArgument = Annotated[str | None, Meta(description="one host by name; without it all that are known")]
+ProjectArgument = Annotated[str | None, Meta(description="project directory whose files are read too; default is the caller's")]
+
+
+@operation("update.status", effect=Effect.READ)
+def update_status(call: Call) -> dict[str, Any]:
+    """Tell which version is installed, which one runs, and which programs the search path leads to. Changes nothing."""
+    return call.house.recovery.update_status()
+
+
+@operation("update.plan", effect=Effect.READ)
+def update_plan(call: Call) -> dict[str, Any]:
+    """Show the commands that would bring the expected version in. Carries out none of them."""
+    return call.house.recovery.update_plan()
+
+
+def _known(host: str | None) -> None:
+    names = [one.name for one in HOSTS]
+    if host not in (None, "all", *names):
+        raise InvalidParams(f"no host {host!r} is known", fix=f"use one of {', '.join(names)}, or all")
+
+
+@operation("hosts.status", effect=Effect.READ, positional=("host",), raises=(InvalidParams,))
+def hosts_status(call: Call, host: HostArgument = None, project: ProjectArgument = None) -> dict[str, Any]:
+    """Tell what each agent host is configured to start, and whether that is this program. Changes nothing."""
+    _known(host)
+    return call.house.recovery.hosts_status(call.caller, host=host, project=project)
+
+
+@operation("hosts.plan", effect=Effect.READ, positional=("host",), raises=(InvalidParams,))
+def hosts_plan(call: Call, host: HostArgument = None, project: ProjectArgument = None) -> dict[str, Any]:
+    """Show the exact entry for each host's configuration and how to prove it afterwards. Edits nothing."""
+    _known(host)
+    return call.house.recovery.hosts_plan(call.caller, host=host, project=project)
+
+
+@operation(
+    "doctor.fix",
+    effect=Effect.WRITE,
+    progress=True,
+    left_out={"mcp": "repairs are made by a person at a terminal; doctor names them"},
+)
+def doctor_fix(
+    call: Call, yes: Annotated[bool, Meta(description="carry the plan out; without it, it is only shown")] = False
+) -> dict[str, Any]:
+    """Repair what is safe to repair: indexes are built again, tokens made private. Without yes it only shows the plan."""
+    return call.house.repairs.fix(call.caller, yes=yes, progress=call.progress)

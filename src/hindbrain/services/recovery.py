@@ -1,0 +1,248 @@
+"""Recovery: what is installed, what runs, what hosts start, and which known fault explains a bad answer. Changes nothing."""
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from hindbrain.domain.caller import Caller
+from hindbrain.domain.claim import Claim, parse
+from hindbrain.domain.errors import HindbrainError
+from hindbrain.engines.diagnosis import NON_CLAIMS, Signals, diagnose
+from hindbrain.engines.text import terms
+from hindbrain.policy.hosts import HOSTS, SERVER, Host
+from hindbrain.services.brains import Brains, OpenBrain
+from hindbrain.services.contract import Contract
+from hindbrain.services.routing import Route, Router
+from hindbrain.stores.home import Home
+from hindbrain.stores.host_files import Configured, configured
+from hindbrain.stores.installation import executables, installed, release, running, started_as
+from hindbrain.stores.repository import canonical_root
+
+__all__ = ["REQUIRED_TOOLS", "Recovery", "index_problem"]
+
+REQUIRED_TOOLS = ("health", "trust_selftest", "session_handshake", "recovery_playbook", "doctor", "ingest", "seek", "help")
+_PROBED = 25  # newest claims that must be found by their own words; enough to see an index that was not filled
+
+
+class Recovery:
+    """The recovery plane of one home."""
+
+    def __init__(self, home: Home, brains: Brains, router: Router, contract: Contract, environ: Mapping[str, str]) -> None:
+        self._home = home
+        self._brains = brains
+        self._router = router
+        self._contract = contract
+        self._environ = environ
+        self.offered: tuple[str, ...] = ()  # tools of the default profile, told by the composition root
+
+    # -- diagnoses ---------------------------------------------------------------------------------------------------
+
+    def diagnoses(
+        self,
+        caller: Caller,
+        *,
+        scope: str | None,
+        available: Sequence[str] | None = None,
+        missing: Sequence[str] = (),
+        observed: Mapping[str, Any] | None = None,
+        hits: int | None = None,
+    ) -> list[dict[str, Any]]:
+        """The known faults that show right now, one that hides others first. `hits`: claims that hold the failed words."""
+        found = diagnose(self._signals(caller, scope, available, missing, observed or {}, hits))
+        return [asdict(one) | {"mutating": False, "non_claims": list(NON_CLAIMS)} for one in found]
+
+    def _signals(
+        self,
+        caller: Caller,
+        scope: str | None,
+        available: Sequence[str] | None,
+        missing: Sequence[str],
+        observed: Mapping[str, Any],
+        hits: int | None,
+    ) -> Signals:
+        route = self._router.route(caller)
+        here, owner, wanted = installed(), running(self._home), release(self._home)
+        blocked = observed.get("observed_proof_state") == "blocked" or observed.get("observed_candidates") == 0
+        return Signals(
+            error_text=observed.get("error_text"),
+            owner_pid=owner.pid if owner else None,
+            owner_problem=owner.problem if owner else None,
+            offered_tools=self.offered,
+            listed_tools=None if available is None else tuple(_plain(name) for name in available),
+            missing_tools=tuple(_plain(name) for name in missing),
+            required_tools=REQUIRED_TOOLS,
+            mismatch=self._contract.mismatch(route, scope),
+            installed_version=here.version,
+            recorded_version=here.recorded,
+            editable=here.editable,
+            expected_version=wanted.version,
+            installed_build=here.build,
+            expected_build=wanted.build,
+            running_version=owner.version if owner and owner.alive else None,
+            running_build=owner.build if owner and owner.alive else None,
+            programs=self._programs(caller),
+            nodes=self._contract.fingerprint(route)["node_count"],
+            observed_blocked=blocked,
+            literal_hits=hits,
+            index_problem=self._index_problem(route),
+        )
+
+    def _programs(self, caller: Caller) -> tuple[tuple[str, str], ...]:
+        """Every program that is meant by `hindbrain` somewhere, with the file it leads to."""
+        found = [(f"PATH: {one.path}", one.real) for one in executables(self._environ) if not one.shadowed]
+        for host in HOSTS:
+            found += [(f"{host.title}: {one.file}", one.real) for one in self._entries(host, caller.root) if one.real]
+        mine = os.path.realpath(sys.argv[0])
+        if os.path.basename(mine) == SERVER:
+            found.append((f"process {os.getpid()}", mine))
+        return tuple(found)
+
+    def _index_problem(self, route: Route) -> str | None:
+        brain = route.brain or route.lent
+        if brain is None:
+            return None
+        try:
+            with self._brains.use(brain) as opened:
+                return index_problem(opened)
+        except (HindbrainError, OSError) as failure:
+            return str(failure)
+
+    # -- update ------------------------------------------------------------------------------------------------------
+
+    def update_status(self) -> dict[str, Any]:
+        """What is installed and what runs. Works without an owner and without a network."""
+        here, owner, wanted = installed(), running(self._home), release(self._home)
+        skew = owner is not None and owner.alive and (owner.version, owner.build) != (here.version, here.build)
+        state = "unknown" if wanted.version is None else "current" if wanted.version == here.version else "stale"
+        return {
+            "ok": True,
+            "schema": "hindbrain-update-status-v0",
+            "state": "mixed" if skew else state,
+            "installed": asdict(here),
+            "this_process": {"pid": os.getpid(), "build": started_as()},
+            "owner": None if owner is None else asdict(owner),
+            "owners_visible": int(owner is not None and owner.alive),
+            "owner_version_skew": skew,
+            "expected": asdict(wanted),
+            "latest": wanted.version or "unknown",
+            "executables": [asdict(one) for one in executables(self._environ)],
+            "host_rebind_proven": False,
+            "graph_repaired": False,
+            "writes": False,
+            "non_claims": list(NON_CLAIMS),
+        }
+
+    def update_plan(self) -> dict[str, Any]:
+        """The commands that would bring the expected version in. Carries out none of them."""
+        status = self.update_status()
+        expected, version = status["expected"]["version"], status["installed"]["version"]
+        steps: list[dict[str, Any]] = []
+        if expected and expected != version:
+            steps.append(_step("export every brain first", "hindbrain export --help", mutating=False))
+            steps.append(_step(f"install {expected}", f"python -m pip install 'hindbrain=={expected}'", mutating=True))
+        if steps or status["owner_version_skew"]:
+            steps.append(_step("end the owner; the next client starts the installed one", "hindbrain stop", mutating=True))
+            steps.append(_step("see that the versions agree", "hindbrain update status", mutating=False))
+        return {**status, "schema": "hindbrain-update-plan-v0", "steps": steps}
+
+    # -- hosts -------------------------------------------------------------------------------------------------------
+
+    def _entries(self, host: Host, root: str | None) -> tuple[Configured, ...]:
+        user = Path(self._environ.get("HOME") or os.path.expanduser("~"))
+        return configured(host, user=user, project=Path(root) if root else None, environ=self._environ)
+
+    def hosts_status(self, caller: Caller, *, host: str | None, project: str | None) -> dict[str, Any]:
+        """What each known host is configured to start, and whether that is this program."""
+        root = canonical_root(project) if project else caller.root
+        first = next(iter(executables(self._environ)), None)
+        rows = []
+        for one in HOSTS:
+            if host in (None, "all", one.name):
+                entries = self._entries(one, root)
+                rows.append(_host_row(one, entries, first.real if first else None, root))
+        return {
+            "ok": True,
+            "schema": "hindbrain-hosts-status-v0",
+            "project": root,
+            "hosts": rows,
+            "host_rebind_proven": False,
+            "writes": False,
+            "non_claims": list(NON_CLAIMS),
+        }
+
+    def hosts_plan(self, caller: Caller, *, host: str | None, project: str | None) -> dict[str, Any]:
+        """The exact entry for each host's file, and how to prove it afterwards. Edits nothing."""
+        status = self.hosts_status(caller, host=host, project=project)
+        first = next(iter(executables(self._environ)), None)
+        command = first.path if first else os.path.realpath(sys.argv[0])
+        plans = []
+        for one in HOSTS:
+            if host in (None, "all", one.name):
+                variables = {
+                    "HINDBRAIN_WORKSPACE_ROOT": one.root_variable or status["project"] or "",
+                    "HINDBRAIN_AGENT_ID": f"{one.name}:agent",
+                }
+                entry = {SERVER: {"command": command, "args": ["mcp"], "env": variables}}
+                plans.append(
+                    {
+                        "host": one.name,
+                        "candidate_files": [("" if file.of_project else "~/") + file.path for file in one.files],
+                        "snippet": {one.files[0].key: entry},
+                        "steps": [
+                            "put the snippet into one of the files",
+                            one.refresh,
+                            "call session_handshake and compare its fingerprint",
+                        ],
+                        "verify": ["hindbrain hosts status", "hindbrain session-handshake"],
+                    }
+                )
+        return {**status, "schema": "hindbrain-hosts-plan-v0", "plans": plans}
+
+
+def _host_row(host: Host, entries: tuple[Configured, ...], mine: str | None, root: str | None) -> dict[str, Any]:
+    """One host: grey without a file, red when what it starts is not this program or not there, green otherwise."""
+    used = next((one for one in entries if one.found), None)
+    problem = None if used is None else used.problem
+    if used is not None and problem is None and mine is not None and used.real != mine:
+        problem = f"it starts {used.real}, the search path leads to {mine}"
+    hint = dict(used.environment).get("HINDBRAIN_WORKSPACE_ROOT") if used else None
+    if problem is None and hint and root and os.path.isabs(hint) and canonical_root(hint) != root:
+        problem = f"it is bound to {hint}, not to {root}"
+    return {
+        "host": host.name,
+        "title": host.title,
+        "color": "grey" if used is None else "red" if problem else "green",
+        "reason": problem if used is not None else "no file of this host lists Hindbrain",
+        "files": [one.file for one in entries],
+        "config_file": used.file if used else None,
+        "command": used.command if used else None,
+        "arguments": list(used.arguments) if used else [],
+        "environment": dict(used.environment) if used else {},
+        "workspace_hint": hint,
+        "aligned": used is not None and problem is None,
+        "host_rebind_proven": False,
+    }
+
+
+def index_problem(opened: OpenBrain) -> str | None:
+    """Why words do not lead to claims that have them, or None. Asks the index for claims by their own words."""
+    if lag := opened.store.lag():
+        return f"the text index is {lag} acts behind"
+    lost = [v.slug for v in opened.store.recent(_PROBED) if not _found(opened, parse(v.text, fallback_label=v.slug), v.slug)]
+    return f"{len(lost)} of the newest claims are not found by their own words: {', '.join(lost[:3])}" if lost else None
+
+
+def _found(opened: OpenBrain, claim: Claim, slug: str) -> bool:
+    words = list(dict.fromkeys(terms(claim.label)))
+    return not words or slug in opened.store.find(words, limit=1_000, within=None).keys
+
+
+def _plain(name: str) -> str:
+    return name.rsplit("__", 1)[-1]
+
+
+def _step(action: str, command: str, *, mutating: bool) -> dict[str, Any]:
+    return {"action": action, "command": command, "mutating": mutating}

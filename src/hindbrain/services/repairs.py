@@ -1,0 +1,130 @@
+"""Repairs: the few things doctor may put right by itself. Each touches only what is derived or ours, and loses nothing."""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hindbrain.domain.brain import Brain
+from hindbrain.domain.caller import Caller
+from hindbrain.domain.claim import parse
+from hindbrain.domain.errors import HindbrainError
+from hindbrain.domain.ledger import Act
+from hindbrain.services.brains import Brains
+from hindbrain.services.gateway import claim_terms
+from hindbrain.services.recovery import index_problem
+from hindbrain.stores.home import Home
+
+__all__ = ["Repairs"]
+
+Progress = Callable[[int, int, str], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Repair:
+    """One thing to do: what is wrong, what is done about it, and how."""
+
+    kind: str
+    target: str
+    problem: str
+    action: str
+    run: Callable[[Progress], None]
+
+
+class Repairs:
+    """Finds what is safe to repair in a home, and repairs it when told to."""
+
+    def __init__(self, home: Home, brains: Brains, clock: Callable[[], int]) -> None:
+        self._home = home
+        self._brains = brains
+        self._clock = clock
+
+    def fix(self, caller: Caller, *, yes: bool, progress: Progress) -> dict[str, Any]:
+        """The plan, and with `yes` what came of it. A repair that fails is named and stops no other."""
+        planned = [*self._indexes(caller), *self._private()]
+        rows = []
+        for one in planned:
+            row: dict[str, Any] = {"kind": one.kind, "target": one.target, "problem": one.problem, "action": one.action}
+            if yes:
+                try:
+                    one.run(progress)
+                    row["done"] = True
+                except (HindbrainError, OSError) as failure:
+                    row |= {"done": False, "failed": str(failure)}
+            rows.append(row)
+        left = [row for row in rows if not row.get("done")]
+        return {
+            "ok": not yes or not left,
+            "schema": "hindbrain-doctor-fix-v0",
+            "repairs": rows,
+            "writes": yes and len(left) < len(rows),
+            "rendered": _told(rows, yes=yes),
+        }
+
+    def _indexes(self, caller: Caller) -> list[_Repair]:
+        found = []
+        for brain in [*self._brains.all(), *([self._home.medulla()] if self._brains.has_medulla() else [])]:
+            try:
+                with self._brains.use(brain) as opened:
+                    problem = index_problem(opened)
+            except (HindbrainError, OSError):
+                continue  # doctor names a brain that cannot be opened; no repair of ours reaches into it
+            if problem is not None:
+                found.append(
+                    _Repair(
+                        kind="index",
+                        target=brain.name,
+                        problem=problem,
+                        action="build the text index again from the claims",
+                        run=self._reindexing(caller, brain),
+                    )
+                )
+        return found
+
+    def _reindexing(self, caller: Caller, brain: Brain) -> Callable[[Progress], None]:
+        def run(progress: Progress) -> None:
+            with self._brains.use(brain) as opened:
+                opened.store.rebuild_index(lambda v: claim_terms(parse(v.text, fallback_label=v.slug)), progress)
+                with opened.store.writing() as writer:
+                    writer.append(
+                        Act(
+                            act="index.rebuild",
+                            subject="index",
+                            actor=caller.agent,
+                            channel=caller.channel,
+                            at=self._clock(),
+                            payload={},
+                        )
+                    )
+
+        return run
+
+    def _private(self) -> list[_Repair]:
+        found = []
+        for path in (self._home.token_file, self._home.human_token_file):
+            if path.exists() and path.stat().st_mode & 0o077:
+                found.append(
+                    _Repair(
+                        kind="token",
+                        target=path.name,
+                        problem="others can read it",
+                        action="make it readable by its user only",
+                        run=_making_private(path),
+                    )
+                )
+        return found
+
+
+def _making_private(path: Path) -> Callable[[Progress], None]:
+    return lambda _progress: os.chmod(path, 0o600)
+
+
+def _told(rows: list[dict[str, Any]], *, yes: bool) -> str:
+    if not rows:
+        return "Nothing needs a repair that is safe to make; hindbrain doctor tells what else there is."
+    lines = []
+    for row in rows:
+        mark = "done" if row.get("done") else f"failed: {row['failed']}" if "failed" in row else "would"
+        lines.append(f"{mark}: {row['action']} ({row['target']}: {row['problem']})")
+    return "\n".join(lines if yes else [*lines, "Nothing was changed. Carry it out with: hindbrain doctor --fix --yes"])
