@@ -6,6 +6,7 @@ __all__ = [
     "BINARY_LOOK",
     "CHUNK_LINES",
     "CHUNK_MAX_LINES",
+    "COMMON_NAMES",
     "DOC_CHARS",
     "EXCERPT_CHARS",
     "FILE_IMPORT_WEIGHT",
@@ -65,3 +66,18 @@ add_middleware mount use connect subscribe installPlugin addPlugin registerPlugi
 Handle AddService
 """
 REGISTERING = frozenset(_REGISTERING.split())
+
+# Methods of every library: called on an object of unknown type they mean the library's, even if one class here has one too.
+_COMMON = """
+add all any append apply args as_str assert bind call clear clone close collect commit contains copy count create data decode
+default delete dict dump dumps emit encode end endswith entries equals error exec execute exists exit expect expect_err extend
+fetch fetchall fetchone filter find first flush foreach forEach format fn get getItem get_or_insert group groups handle has
+hash hashCode head id identity index indexOf info init insert into into_iter is_empty is_none is_some isEmpty item items iter
+join json key keys last len length less line list load loads lock log lower map match max merge message min name new next node
+not_ ok_or on open parse path pop post print println push put query raise_ range read readline readlines ready recv reduce
+register release remove render replace request reset resolve result return_value reverse rollback run save search seek select
+send set setdefault shape size slice sleep sort sorted split splitlines start startswith state status stop str string strip
+sub submit sum super tell test text then to_owned to_string toString tolist trace trim type union unwrap unwrap_err unwrap_or
+update upper url use value values wait warn warning write writelines zip
+"""
+COMMON_NAMES = frozenset(_COMMON.split())

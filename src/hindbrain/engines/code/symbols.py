@@ -116,11 +116,16 @@ def _ids(symbols: list[Symbol], root: str) -> tuple[list[str], list[str]]:
         owner = types.get(symbol.owner, -1) if symbol.owner and symbol.parent < 0 else -1
         above = owner if owner >= 0 and ids[owner] else symbol.parent
         parents[at] = ids[above] if above >= 0 else root
-        middle = f"::impl::{symbol.owner}" if symbol.owner and above < 0 else ""
-        wanted = f"{parents[at]}{middle}::{DEFINITIONS[symbol.capture][0]}::{symbol.name}"
+        middle = f"::impl::{_id_part(symbol.owner)}" if symbol.owner and above < 0 else ""
+        wanted = f"{parents[at]}{middle}::{DEFINITIONS[symbol.capture][0]}::{_id_part(symbol.name)}"
         taken[wanted] = count = taken.get(wanted, 0) + 1
         ids[at] = wanted if count == 1 else f"{wanted}#{count}"
     return ids, parents
+
+
+def _id_part(name: str) -> str:
+    """A name as it may stand in an id, whose parts are told apart by `::`."""
+    return _SPACE.sub("", name).replace("::", ".")[:120] or "_"
 
 
 def _elsewhere(symbol: Symbol, symbols: list[Symbol]) -> bool:

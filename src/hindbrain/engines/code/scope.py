@@ -1,0 +1,197 @@
+"""Scope: what a name means from inside one file. The nearest definition the language lets it see; no guess between two.
+
+Own file, then what is imported, then the directory where the language shares it, then the one definition of that name in the
+tree.
+"""
+
+from hindbrain.engines.code.modules import family
+from hindbrain.engines.code.table import FileTable, Table, kind_of, parent_of, path_of
+from hindbrain.policy.graph import COMMON_NAMES
+
+__all__ = ["AMBIGUOUS", "SELF", "Scope"]
+
+AMBIGUOUS = "?"  # more than one definition could be meant
+SELF = frozenset({"self", "cls", "this", "super", "Self", "static", "parent", "base"})
+
+_PACKAGE = frozenset({"go", "java", "c", "csharp", "ruby", "php", "bash", "rust"})  # a name needs no import
+_IMPLICIT_SELF = frozenset({"java", "c", "csharp", "ruby"})  # a method is called by its bare name
+_OPEN = frozenset({"file", "fn", "mod"})  # what lies in them is seen by its bare name
+_DEPTH = 6  # files a name is followed through that is passed on
+
+
+class Scope:
+    """What can be seen from one file."""
+
+    def __init__(self, table: Table, here: FileTable) -> None:
+        self.table = table
+        self.here = here
+        self._family = family(here.language)
+        self._root = f"file::{here.path}"
+        self._directory = here.path.rpartition("/")[0]
+
+    def module(self, module: str) -> tuple[str, ...]:
+        """The files of a module."""
+        return self.table.modules.find(self.here.path, self.here.language, module)
+
+    def imported(self, target: str, depth: int = 0) -> str:
+        """The node an import means: a file, or a symbol of it, followed through files that pass it on."""
+        module, _, member = target.partition("#")
+        paths = self.module(module)
+        if not member or member == "*":
+            return f"file::{paths[0]}" if paths else ""
+        for path in paths:
+            if found := self._exported(path, member, depth):
+                return found
+        if self._family == "python":
+            below = self.module(f"{module}{'' if module.endswith('.') else '.'}{member}")
+            return f"file::{below[0]}" if below else ""
+        return f"file::{paths[0]}" if paths and member == "default" else ""
+
+    def find(self, source: str, name: str, qualifier: str) -> str:
+        """The node a name means at a place."""
+        if qualifier:
+            return self._qualified(name, qualifier)
+        return self._in_file(source, name) or self._from_outside(name)
+
+    def own(self, source: str, name: str) -> str:
+        """A member of the type around a place, or of what that type inherits."""
+        around = source
+        while around.count("::") > 1:
+            if kind_of(around) != "fn":
+                key = (around, name)
+                if key not in self.table.members:
+                    self.table.members[key] = self._member(around, name, 0)
+                if found := self.table.members[key]:
+                    return found
+                break
+            around = parent_of(around)
+        return self._of_anything(name)
+
+    def _exported(self, path: str, name: str, depth: int) -> str:
+        if depth > _DEPTH or path not in self.table.paths:
+            return ""
+        there = self.table.file(path)
+        ids = there.names.get(name)
+        if ids:
+            outer = f"file::{path}"
+            return next((one for one in ids if parent_of(one) == outer), ids[0])
+        target = there.exports.get(name) or there.locals.get(name)
+        if target is None and not there.stars:
+            return ""
+        other = Scope(self.table, there)
+        if target is not None:
+            return other.imported(target, depth + 1)
+        for module in there.stars:
+            for further in other.module(module):
+                if further != path and (found := other._exported(further, name, depth + 1)):
+                    return found
+        return ""
+
+    def _in_file(self, source: str, name: str) -> str:
+        """The innermost definition around the place of use."""
+        best, depth = "", -1
+        for node_id in self.here.names.get(name, ()):
+            around = parent_of(node_id)
+            if kind_of(around) not in _OPEN and self._family not in _IMPLICIT_SELF:
+                continue  # a member is not seen by its bare name
+            if (source == around or source.startswith(around + "::")) and len(around) > depth:
+                best, depth = node_id, len(around)
+        return best
+
+    def _from_outside(self, name: str) -> str:
+        target = self.here.locals.get(name)
+        if target is not None:
+            return self.imported(target)
+        for module in self.here.stars:
+            for path in self.module(module):
+                if found := self._exported(path, name, 1):
+                    return found
+        return self._by_nearness(name) if self._family in _PACKAGE else ""
+
+    def _by_nearness(self, name: str) -> str:
+        """Of all definitions of a name the one in this directory, else the only one."""
+        found = self.table.named(name, self._family)
+        if len(found) < 2:
+            return found[0] if found else ""
+        near = [one for one in found if path_of(one).rpartition("/")[0] == self._directory]
+        if len(near) > 1:
+            near = [one for one in near if path_of(one) == self.here.path] or near
+        return near[0] if len(near) == 1 else AMBIGUOUS
+
+    def _member(self, type_id: str, name: str, depth: int) -> str:
+        path = path_of(type_id)
+        if depth > _DEPTH or path not in self.table.paths:
+            return ""
+        there = self.table.file(path)
+        for node_id in there.names.get(name, ()):
+            if parent_of(node_id) == type_id:
+                return node_id
+        scope = self if there is self.here else Scope(self.table, there)
+        for base, qualifier in there.bases.get(type_id, ()):
+            above = scope.find(type_id, base, qualifier)
+            if above and above is not AMBIGUOUS and above != type_id and (found := scope._member(above, name, depth + 1)):
+                return found
+        return ""
+
+    def _qualified(self, name: str, qualifier: str) -> str:
+        holder = self._holder(qualifier)
+        if holder is None:  # a module that is not in this tree
+            return ""
+        if holder and holder is not AMBIGUOUS:
+            return self._inside(holder, name)
+        return self._of_anything(name)
+
+    def _holder(self, qualifier: str) -> str | None:
+        """What stands before the dot; empty when it is a value of unknown type, None when it comes from outside the tree."""
+        here = self.here
+        first, _, rest = qualifier.partition(".")
+        if qualifier in here.locals:
+            return self.imported(here.locals[qualifier]) or None
+        if qualifier in here.modules:
+            paths = self.module(qualifier)
+            return f"file::{paths[0]}" if paths else None
+        if first in here.locals:
+            return self._along(self.imported(here.locals[first]), rest)
+        if self._family in ("rust", "php") and (paths := self.module(self._spelled(qualifier))):
+            return f"file::{paths[0]}"
+        last = qualifier.rsplit(".", 1)[-1]
+        for node_id in here.names.get(last, ()):
+            if kind_of(node_id) != "fn":
+                return node_id
+        return self._by_nearness(last) if self._family in _PACKAGE and last[:1].isupper() else ""
+
+    def _spelled(self, qualifier: str) -> str:
+        return qualifier.replace(".", "::" if self._family == "rust" else "\\")
+
+    def _along(self, holder: str, rest: str) -> str | None:
+        for part in rest.split("."):
+            if not holder or holder is AMBIGUOUS:
+                return holder or None
+            holder = self._inside(holder, part)
+        return holder
+
+    def _inside(self, holder: str, name: str) -> str:
+        if holder.count("::") > 1:
+            return self._member(holder, name, 0)
+        path = path_of(holder)
+        if self._family == "go":
+            for beside in self.table.modules.directory(path.rpartition("/")[0]):
+                if found := self._exported(beside, name, 0):
+                    return found
+        if found := self._exported(path, name, 0):
+            return found
+        if self._family == "python" and path in self.table.paths:
+            below = Scope(self.table, self.table.file(path)).module(f".{name}")
+            return f"file::{below[0]}" if below else ""
+        return ""
+
+    def _of_anything(self, name: str) -> str:
+        """A member of a value of unknown type: only a name that one definition has, and that says enough to be one."""
+        if name in COMMON_NAMES:
+            return ""
+        found = self.table.named(name, self._family)
+        if len(found) > 1:
+            found = [one for one in found if path_of(one) == self.here.path] or found
+        if not found:
+            return ""
+        return found[0] if len(found) == 1 else AMBIGUOUS
