@@ -26,9 +26,9 @@ class MemoryVectors:
         found = {stamp: len(self._units(stamp, shelf)) for stamp, its in sorted(self._kept) if its is shelf}
         return {stamp: number for stamp, number in found.items() if number}
 
-    def pending(self, stamp: str, shelf: Shelf, *, limit: int) -> tuple[Pending, ...]:
-        has = self._units(stamp, shelf)
-        found = [Pending(turn=turn, key=key) for turn, key in sorted(self._live(shelf).items()) if turn not in has]
+    def pending(self, stamp: str, shelf: Shelf, *, limit: int, newest: bool = False) -> tuple[Pending, ...]:
+        has, live = self._units(stamp, shelf), self._live(shelf)
+        found = [Pending(turn=turn, key=live[turn]) for turn in sorted(live, reverse=newest) if turn not in has]
         return tuple(found[: max(limit, 0)])
 
     def missing(self, stamp: str, shelf: Shelf) -> int:
