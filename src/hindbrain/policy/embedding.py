@@ -3,9 +3,12 @@
 from typing import Final
 
 __all__ = [
+    "BATCH",
     "BULK_THREADS",
     "LATE_DIMS",
     "LATE_STOP_WORDS",
+    "LENT_BATCH",
+    "LENT_S",
     "NEIGHBOUR_SHARE",
     "PART_WORDS",
     "SHORT_WORDS",
@@ -16,6 +19,10 @@ PART_WORDS: Final = 160  # a long claim is embedded by parts of this size; the m
 NEIGHBOUR_SHARE: Final = 0.5  # of the turn before and after; measured on two-person chats, +5 points of R@10 over the turn alone
 
 BULK_THREADS: Final = 2  # texts embedded at once; each takes one core, and a machine also has other work
+
+BATCH: Final = 32  # rows of one transaction: a tenth of a second or two of work, after which new rows get their turn
+LENT_S: Final = 0.25  # what a search without an owner may spend on rows that wait
+LENT_BATCH: Final = 4  # rows of one step of that: a step is not interrupted, and a long row takes a twentieth of a second
 
 LATE_DIMS: Final = 32  # of the 384 of a token state: 430 bytes a turn instead of 5 kB, for 4 points of R@10 of its own
 

@@ -2,6 +2,7 @@
 with a fix, not an error of whoever wanted to recall something."""
 
 import os
+import sys
 import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -15,7 +16,7 @@ from hindbrain.policy.embedding import BULK_THREADS, SHORT_WORDS
 from hindbrain.settings import Settings
 from hindbrain.stores.home import Home
 from hindbrain.stores.locks import try_lock
-from hindbrain.stores.model import Installed, ModelDirectory, installed, load
+from hindbrain.stores.model import CONFIG, Installed, ModelDirectory, installed, load
 
 if TYPE_CHECKING:
     from hindbrain.engines.minilm import Encoder, Question, Unit
@@ -54,9 +55,8 @@ class Embedder:
         self.own = ModelDirectory(home.path / "models")
         self.shared = ModelDirectory(Path(shared).expanduser().absolute()) if shared else None
         self._lock = threading.Lock()
-        self._encoder: Encoder | None = None
-        self._loaded: Installed | None = None
-        self._failed: tuple[Path, HindbrainError] | None = None
+        self._loaded: dict[Path, tuple[Installed, Encoder]] = {}
+        self._failed: dict[tuple[Path, int], HindbrainError] = {}  # by path and time of its config: a new one is tried again
 
     @property
     def target(self) -> ModelDirectory:
@@ -71,17 +71,16 @@ class Embedder:
             return Standing(
                 state=ModelState.OFF, reason="the setting embedder is off", fix="set embedder to auto to search by meaning"
             )
-        if (loaded := self._loaded) is not None:
-            return Standing(state=ModelState.READY, stamp=loaded.stamp, path=loaded.path)
         path = self._path()
         if path is None:
             return self._absent()
-        failed = self._failed
-        if failed is not None and failed[0] == path:
-            return _broken(path, failed[1])
+        if (loaded := self._loaded.get(path)) is not None:
+            return Standing(state=ModelState.READY, stamp=loaded[0].stamp, path=path)
+        if (failed := self._failed.get((path, _changed(path)))) is not None:
+            return _broken(path, failed)
         try:
             found = installed(path)
-        except HindbrainError as broken:
+        except (ModelRefused, ModelUnavailable) as broken:
             return _broken(path, broken)
         return Standing(state=ModelState.READY, stamp=found.stamp, path=path)
 
@@ -98,6 +97,20 @@ class Embedder:
         """Under which name vectors of this model are kept; None when there is no usable one."""
         standing = self.standing()
         return standing.stamp if standing.state is ModelState.READY else None
+
+    def has(self, stamp: str) -> bool:
+        """Whether the model of a stamp is here, in force or not: vectors that an older one made can only be asked with it."""
+        return self._directory(stamp) is not None
+
+    def _directory(self, stamp: str) -> Path | None:
+        path = None if self._off else self._path()
+        if path is not None and (found := self._loaded.get(path)) is not None and found[0].stamp == stamp:
+            return path
+        places = [path, *(shelf.path / stamp for shelf in (self.own, self.shared) if shelf is not None)]
+        for place in places if not self._off else []:
+            if place is not None and _stamp_of(place) == stamp:
+                return place
+        return None
 
     def _path(self) -> Path | None:
         """A model that was named wins, then one in the home, then one in the shared directory."""
@@ -124,9 +137,9 @@ class Embedder:
         """Load the model if it is not; False, with the reason in `standing`, when that is not possible."""
         return self._get() is not None
 
-    def query(self, text: str) -> "Question | None":
-        """Vectors to ask with; None when there is no usable model."""
-        encoder = self._get()
+    def query(self, text: str, *, stamp: str | None = None) -> "Question | None":
+        """Vectors to ask with, of the model in force or of the one with that stamp; None when there is no usable one."""
+        encoder = self._get(stamp)
         return encoder.question(text) if encoder is not None else None
 
     def embed(self, text: str) -> "Unit | None":
@@ -134,37 +147,61 @@ class Embedder:
         encoder = self._get()
         return _kept(encoder, text) if encoder is not None else None
 
-    def embed_all(self, texts: Sequence[str], *, threads: int = BULK_THREADS) -> "Iterator[Unit]":
+    def embed_all(self, texts: Sequence[str], *, threads: int = BULK_THREADS, stamp: str | None = None) -> "Iterator[Unit]":
         """Vectors of many texts, in their order, on several threads; ModelUnavailable when there is no usable model."""
-        encoder = self._get()
+        encoder = self._get(stamp)
         if encoder is None:
             standing = self.standing()
             raise ModelUnavailable(standing.reason or "there is no usable model", fix=standing.fix)
         if threads < 2 or len(texts) < 2:
             yield from (_kept(encoder, text) for text in texts)
             return
-        with ThreadPoolExecutor(threads, thread_name_prefix="embed") as pool:
+        with ThreadPoolExecutor(threads, thread_name_prefix="embed", initializer=_step_back) as pool:
             yield from pool.map(lambda text: _kept(encoder, text), texts)
 
     def forget(self) -> None:
         """Let go of the loaded model: another one was installed, or it was taken away."""
         with self._lock:
-            self._encoder = self._loaded = self._failed = None
+            self._loaded.clear()
+            self._failed.clear()
 
-    def _get(self) -> "Encoder | None":
-        if self._encoder is not None:
-            return self._encoder
+    def _get(self, stamp: str | None = None) -> "Encoder | None":
+        path = None if self._off else self._path() if stamp is None else self._directory(stamp)
+        if path is None:
+            return None
+        if (known := self._loaded.get(path)) is not None:
+            return known[1]
         with self._lock:
-            path = None if self._off else self._path()
-            if self._encoder is not None or path is None or (self._failed is not None and self._failed[0] == path):
-                return self._encoder
-            try:
-                found = installed(path)
-                self._encoder = _encoder(found)
-                self._loaded = found
-            except (ModelRefused, ModelUnavailable) as broken:
-                self._failed = (path, broken)
-            return self._encoder
+            attempt = (path, _changed(path))
+            if path not in self._loaded and attempt not in self._failed:
+                try:
+                    found = installed(path)
+                    self._loaded[path] = (found, _encoder(found))
+                except (ModelRefused, ModelUnavailable) as broken:
+                    self._failed[attempt] = broken
+            known = self._loaded.get(path)
+            return known[1] if known is not None else None
+
+
+def _changed(path: Path) -> int:
+    """When a model was written; 0 when there is none."""
+    try:
+        return (path / CONFIG).stat().st_mtime_ns
+    except OSError:
+        return 0
+
+
+def _stamp_of(path: Path) -> str | None:
+    try:
+        return installed(path).stamp
+    except (ModelRefused, ModelUnavailable):
+        return None
+
+
+def _step_back() -> None:
+    """Bulk work lets calls go first, where one thread can."""
+    if sys.platform == "linux":
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 10)
 
 
 def _broken(path: Path, reason: HindbrainError) -> Standing:

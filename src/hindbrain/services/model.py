@@ -8,12 +8,18 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hindbrain.domain.brain import Brain
+from hindbrain.domain.caller import Caller
 from hindbrain.domain.errors import Busy, ModelRefused, ModelUnavailable
 from hindbrain.policy.embedding import LATE_DIMS, LATE_STOP_WORDS
+from hindbrain.services.brains import Brains
 from hindbrain.services.embedder import Embedder
+from hindbrain.services.embedding import Embedding, told
+from hindbrain.services.routing import Router
 from hindbrain.stores.locks import try_lock
 from hindbrain.stores.model import GRAPH, PROJECTION, VOCABULARY, Installed, digest_of, installed, load, session
 from hindbrain.stores.model_source import Source, from_directory, from_package
+from hindbrain.stores.vector_port import Shelf
 
 if TYPE_CHECKING:
     from hindbrain.stores.model import Run
@@ -29,8 +35,11 @@ _STEPS = 4
 class Model:
     """The model of one home."""
 
-    def __init__(self, embedder: Embedder) -> None:
+    def __init__(self, brains: Brains, router: Router, embedder: Embedder, embedding: Embedding) -> None:
+        self._brains = brains
+        self._router = router
         self._embedder = embedder
+        self._embedding = embedding
 
     def install(self, *, path: Path | None, force: bool, progress: Progress) -> dict[str, Any]:
         """Have a model: take the weights, check them, build the int8 file once. Nothing is done when it is there already."""
@@ -57,6 +66,49 @@ class Model:
             os.close(held)
             self._embedder.forget()
 
+    def status(self, caller: Caller) -> dict[str, Any]:
+        """What there is, and how far each brain is that is open anyway, or is the caller's."""
+        standing = self._embedder.standing()
+        model = self._embedder.installed()
+        brains = {opened.brain.name: opened.brain for opened in self._brains.each_warm()}
+        if (own := self._router.route(caller).brain) is not None:
+            brains.setdefault(own.name, own)
+        rows = [self._row(brain) for brain in brains.values()]
+        answer: dict[str, Any] = {
+            "state": standing.state.value,
+            "stamp": standing.stamp,
+            "path": str(standing.path) if standing.path else None,
+            "bytes": model.bytes if model is not None else 0,
+            "embedded": rows,
+            "dormant_brains": len({brain.name for brain in self._brains.all()} - set(brains)),
+        }
+        if standing.reason:
+            answer |= {"reason": standing.reason, "fix": standing.fix}
+        return answer | {"rendered": _rendered(answer)}
+
+    def _row(self, brain: Brain) -> dict[str, Any]:
+        with self._brains.use(brain) as opened:
+            state = self._embedding.state(opened)
+            stamps: dict[str, int] = {}
+            for shelf in Shelf:
+                for stamp, count in opened.store.vectors.stamps(shelf).items():
+                    stamps[stamp] = stamps.get(stamp, 0) + count
+        return {
+            "brain": brain.name,
+            "pending": state.pending,
+            "total": state.total,
+            "serving_stamp": state.serving_stamp,
+            "vectors": stamps,
+        }
+
+    def embed(self, caller: Caller, *, tier: str | None, progress: Progress) -> dict[str, Any]:
+        """Embed what waits in one brain."""
+        brain = self._router.named(caller, tier)
+        with self._brains.use(brain) as opened:
+            state = self._embedding.embed_all(opened, progress)
+        text = f"{brain.name}: {state.total - state.pending} of {state.total} rows have their vectors ({state.stamp})"
+        return {"brain": brain.name, **told(state), "rendered": text}
+
     def remove(self) -> dict[str, Any]:
         """Take the model away; what was embedded with it stays and is used again when it comes back."""
         place = self._embedder.target
@@ -80,6 +132,16 @@ def _whole(path: Path | None) -> Installed | None:
         load(found)
         return found
     return None
+
+
+def _rendered(answer: dict[str, Any]) -> str:
+    head = f"model: {answer['state']}" + (f", {answer['stamp']} in {answer['path']}" if answer["stamp"] else "")
+    lines = [head, *([f"{answer['reason']}; {answer['fix']}"] if answer.get("reason") else [])]
+    for row in answer["embedded"]:
+        line = f"{row['brain']}: {row['total'] - row['pending']} of {row['total']} rows have their vectors"
+        asked = row["serving_stamp"]
+        lines.append(line + (f"; {asked} answers until then" if asked and asked != answer["stamp"] else ""))
+    return "\n".join(lines)
 
 
 def _told(found: Installed, *, fresh: bool) -> dict[str, Any]:
