@@ -1,6 +1,6 @@
 """The registry: every operation once, with its types, effect, help text and errors."""
 
-from hindbrain.operations import boot, brains, claims, exchange, governance, ledger, migration, recall, recovery, session
+from hindbrain.operations import boot, brains, claims, exchange, governance, ledger, migration, model, recall, recovery, session
 from hindbrain.operations.registry import REGISTRY, Effect, Operation, describe, dispatch, input_schema
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "input_schema",
     "ledger",
     "migration",
+    "model",
     "recall",
     "recovery",
     "session",

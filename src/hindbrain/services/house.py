@@ -11,6 +11,8 @@ from hindbrain.services.consolidation import Consolidation
 from hindbrain.services.contract import Contract
 from hindbrain.services.counters import Counters, Refusals
 from hindbrain.services.doctor import Doctor
+from hindbrain.services.embedder import Embedder
+from hindbrain.services.embedding import Embedding
 from hindbrain.services.erasure import Erasure
 from hindbrain.services.events import Events
 from hindbrain.services.exchange import Exchange
@@ -19,6 +21,7 @@ from hindbrain.services.gateway import Gateway
 from hindbrain.services.grades import Grades
 from hindbrain.services.ledgers import Ledgers
 from hindbrain.services.migration import Migration
+from hindbrain.services.model import Model
 from hindbrain.services.north import North
 from hindbrain.services.projects import Projects
 from hindbrain.services.promotion import Promotion
@@ -77,6 +80,9 @@ class House:
         self.recovery = Recovery(home, self.brains, self.router, self.contract, os.environ)
         self.repairs = Repairs(home, self.brains, clock)
         self.doctor = Doctor(home, self.brains, self.router, self.contract, self.counters, self.reconciler, self.recovery, clock)
+        self.embedder = Embedder(home, settings)
+        self.embedding = Embedding(self.brains, self.embedder, self.events, resident=resident)
+        self.model = Model(self.brains, self.router, self.embedder, self.embedding)
         self._ticking = threading.Lock()
 
     def _on_open(self, opened: OpenBrain) -> None:
@@ -86,6 +92,7 @@ class House:
         if opened.store.intents():
             self.promotion.finish(opened)
         self.reconciler.take_up(opened)
+        self.embedding.wake(opened)
 
     def tick(self) -> None:
         """What the owner does beside the calls: write counters, take in files that were edited in place."""
@@ -96,10 +103,12 @@ class House:
             for opened in self.brains.each_warm():
                 with self.brains.use(opened.brain) as held:
                     self.reconciler.sweep(held)
+            self.embedding.wake()  # another process may have written
         finally:
             self._ticking.release()
 
     def close(self) -> None:
+        self.embedding.close()
         self.counters.flush()
         self.recall.close()
         self.brains.close()
