@@ -17,6 +17,7 @@ __all__ = [
     "NEAR_TURNS",
     "NEIGHBOURS_MOST",
     "NOISE",
+    "NOISE_MAX",
     "NORMALIZE_VERSION",
     "OVERLAP",
     "RECORD_MAX_BYTES",
@@ -103,6 +104,7 @@ CODE_SUFFIXES = frozenset(
     )
 )
 
+NOISE_MAX = 128 * 1024  # characters of a message that is looked through for noise; hosts write no longer ones
 # What an agent host writes into its own log beside what was said. Each takes whole lines or blocks outside code fences.
 NOISE: tuple[re.Pattern[str], ...] = (
     re.compile(r"[ \t]*<system-reminder>.*?(?:</system-reminder>|\Z)[ \t]*\n?", re.S),
