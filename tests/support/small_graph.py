@@ -1,4 +1,4 @@
-"""Small graphs for tests: nodes and edges by hand, as the columns the engines take, and the slow, plain way to spread a signal."""
+"""Small graphs for tests: nodes and edges by hand, as the columns the engines take, and a plain way to spread a signal."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any

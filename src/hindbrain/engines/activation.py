@@ -66,31 +66,37 @@ def activate(
             fallback=False,
         )
     scores: dict[str, Floats] = {}
+    woken = [seeds.nodes]
     anti, fallback = np.zeros(0, dtype=np.int64), False
     if "structural" in dimensions:
         hot = spread(net, seeds.nodes, seeds.strengths, SPREAD)
+        woken.append(hot.nodes)
         scores["structural"] = hot.value
         if xlr:
             scores["structural"], anti, fallback = _cancelled(net, seeds, hot)
     if "semantic" in dimensions:
-        scores["semantic"] = _semantic(names, query)
+        rows, cosine = _semantic(names, query)
+        woken.append(rows)
+        scores["semantic"] = np.zeros(net.nodes)
+        scores["semantic"][rows] = cosine
     if "causal" in dimensions:
-        scores["causal"] = causal(net, seeds.nodes, seeds.strengths, SPREAD).value
-    woken = np.zeros(net.nodes, dtype=bool)
-    woken[seeds.nodes] = True
-    for score in scores.values():
-        woken |= score > 0
-    nodes = np.flatnonzero(woken)
-    rows = {name: score[nodes] for name, score in scores.items()}
+        moved = causal(net, seeds.nodes, seeds.strengths, SPREAD)
+        woken.append(moved.nodes)
+        scores["causal"] = moved.value
+    nodes = np.unique(np.concatenate(woken))
+    table = {name: score[nodes] for name, score in scores.items()}
+    if any(name in table for name in ("structural", "semantic", "causal")):
+        heard = sum(table.values()) > 0.0
+        nodes, table = nodes[heard], {name: score[heard] for name, score in table.items()}
     if "temporal" in dimensions:
-        rows["temporal"] = temporal(net, nodes, now)
-    activation, table = merged(rows, net.pagerank[nodes])
+        table["temporal"] = temporal(net, nodes, now)
+    activation, dimension_scores = merged(table, net.pagerank[nodes])
     order = np.argsort(-activation, kind="stable")
     return Activation(
         seeds=seeds,
         nodes=nodes[order],
         activation=activation[order],
-        dimensions=table[order],
+        dimensions=dimension_scores[order],
         anti_seeds=anti,
         fallback=fallback,
     )
@@ -120,13 +126,10 @@ def merged(scores: Mapping[str, Floats], pagerank: Floats) -> tuple[Floats, Floa
     return total * factor + MERGE.pagerank * pagerank, table
 
 
-def _semantic(names: Names, query: str) -> Floats:
-    score = names.trigrams.scores(query)
-    score[score < SEMANTIC.least] = 0.0
-    rows = np.flatnonzero(score)
-    if len(rows) > SEMANTIC.most:
-        score[rows[np.argsort(-score[rows], kind="stable")[SEMANTIC.most :]]] = 0.0
-    return score
+def _semantic(names: Names, query: str) -> tuple[Ints, Floats]:
+    rows, score = names.trigrams.scores(query, SEMANTIC.least)
+    best = np.sort(np.argsort(-score, kind="stable")[: SEMANTIC.most])
+    return rows[best], score[best]
 
 
 def _cancelled(net: Network, seeds: Seeds, hot: Reached) -> tuple[Floats, Ints, bool]:
@@ -150,15 +153,10 @@ def _cancelled(net: Network, seeds: Seeds, hot: Reached) -> tuple[Floats, Ints, 
 def _anti_seeds(net: Network, seeds: Seeds, immune: NDArray[np.bool_]) -> Ints:
     """Nodes as connected as the seeds are, away from them, with other neighbours."""
     wanted = float(net.degree[seeds.nodes].mean())
-    fit = ~immune & (net.degree >= max(NOISE.degree_ratio * wanted, 1.0))
-    rows = np.flatnonzero(fit)
-    if not len(rows):
-        return rows
-    off = np.abs(net.degree[rows] - wanted)
-    if len(rows) > NOISE.candidates:
-        edge = np.partition(off, NOISE.candidates)[NOISE.candidates]
-        rows, off = rows[off <= edge], off[off <= edge]
-    rows = rows[np.lexsort((rows, off))][: NOISE.candidates]
+    at = int(np.searchsorted(net.degree, wanted, sorter=net.by_degree))
+    around = net.by_degree[max(at - NOISE.candidates, 0) : at + NOISE.candidates]
+    rows = around[~immune[around] & (net.degree[around] >= max(NOISE.degree_ratio * wanted, 1.0))]
+    rows = rows[np.lexsort((rows, np.abs(net.degree[rows] - wanted)))]
     near = within(net, seeds.nodes, 1)
     owner, arc = net.out.of(rows)
     shared = np.bincount(owner, weights=near[net.out.other[arc]], minlength=len(rows)) / np.maximum(net.degree[rows], 1)
@@ -204,7 +202,7 @@ def holes(net: Network, found: Activation, least: float) -> list[Hole]:
     parents = np.unique(net.parent[strong])
     listed: list[Hole] = []
     for parent in parents[parents >= 0].tolist():
-        owner, arc = net.out.of(np.array([parent]))
+        _, arc = net.out.of(np.array([parent]))
         edges = net.out.edge[arc]
         children = np.unique(net.out.other[arc][net.contains[edges] & (net.source[edges] == parent)])
         if not 2 < len(children) <= HOLES.family:

@@ -143,6 +143,11 @@ class Network:
     def degree(self) -> Ints:
         return self.out.degree()
 
+    @cached_property
+    def by_degree(self) -> Ints:
+        """Nodes by degree, then by id."""
+        return np.argsort(self.degree, kind="stable")
+
     # -- weights -----------------------------------------------------------------------------------------------------
 
     def idle(self, nodes: NDArray[np.int32]) -> Ints:

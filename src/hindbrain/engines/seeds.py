@@ -70,61 +70,66 @@ class Names:
 
     def nearest(self, name: str, count: int) -> list[str]:
         """Ids that look most like an unknown one."""
-        score = self.trigrams.scores(re.split(r"::|/", name)[-1] or name)
-        best = np.argsort(-score, kind="stable")[: count * 8]
-        alike = [(-float(score[row]), row) for row in best if score[row] > 0]
-        return [self._net.ids[row] for _, row in sorted(alike)[:count]]
+        rows, score = self.trigrams.scores(re.split(r"::|/", name)[-1] or name, 0.0)
+        return [self._net.ids[row] for row in rows[np.argsort(-score, kind="stable")][:count].tolist()]
 
     def seeds(self, query: str, most: int) -> Seeds:
         """What a question names, at most so many; of equal ones those that the rarest word brought, then by id."""
-        best: dict[int, tuple[float, int]] = {}
-
-        def take(rows: list[int], strength: float) -> None:
-            for row in rows:
-                had = best.get(row)
-                if had is None or (strength, -len(rows)) > (had[0], -had[1]):
-                    best[row] = (strength, len(rows))
-
         whole = query.strip()
-        if whole in self._net.index:
-            take([self._net.index[whole]], SEEDS.exact)
-        take(self._labels.get(whole.lower(), []), SEEDS.exact)
         asked = words(query)
         if len(asked) > SEEDS.words:
             asked = sorted(asked, key=lambda word: len(self._labels.get(word, ())) or len(self._labels))[: SEEDS.words]
-        strange = []
+        found = [
+            ([self._net.index[whole]] if whole in self._net.index else [], SEEDS.exact),
+            (self._labels.get(whole.lower(), []), SEEDS.exact),
+        ]
+        strange, vague = [], not asked
         for word in asked:
-            named = [self._labels.get(word, []), self._paths.get(word, []), self._begun(word), self._tags.get(word, [])]
-            for rows, strength in zip(named, (SEEDS.exact, SEEDS.exact, SEEDS.prefix, SEEDS.tag), strict=True):
-                take(rows, strength)
-            if not any(named):
+            named = self._named(word)
+            found += named
+            common = self._common(word)
+            vague |= common
+            if not common and not any(rows for rows, _ in named):
                 strange.append(word)
-        if len(best) < most:
-            self._alike(strange if asked else [whole.lower()], best)
-        order = sorted(best.items(), key=lambda item: (-item[1][0], item[1][1], item[0]))[: min(most, SEEDS.most)]
-        return Seeds(
-            nodes=np.array([row for row, _ in order], dtype=np.int64),
-            strengths=np.array([strength for _, (strength, _) in order], dtype=np.float64),
-        )
+        rows = np.concatenate([np.array(rows, dtype=np.int64) for rows, _ in found])
+        strengths = np.repeat([strength for _, strength in found], [len(rows) for rows, _ in found])
+        rarity = np.repeat([len(rows) for rows, _ in found], [len(rows) for rows, _ in found])
+        guesses = [self.trigrams.scores(word, SEEDS.similar) for word in strange[: SEEDS.guessed]]
+        if vague:  # its words begin too many labels to name any: those count that consist of such words
+            guesses.append(self.trigrams.covered("_".join(asked) or whole, SEEDS.covered))
+        for guess in guesses:
+            alike, score = _strongest(*guess)
+            rows, strengths = np.concatenate([rows, alike]), np.concatenate([strengths, score])
+            rarity = np.concatenate([rarity, np.full(len(alike), len(alike))])
+        order = np.lexsort((rarity, -strengths, rows))  # each row's best first
+        rows, strengths, rarity = rows[order], strengths[order], rarity[order]
+        first = np.flatnonzero(np.append(True, rows[1:] != rows[:-1])[: len(rows)])
+        best = first[np.lexsort((rows[first], rarity[first], -strengths[first]))][: min(most, SEEDS.most)]
+        return Seeds(nodes=rows[best], strengths=strengths[best])
+
+    def _named(self, word: str) -> list[tuple[list[int], float]]:
+        return [
+            (self._labels.get(word, []), SEEDS.exact),
+            (self._paths.get(word, []), SEEDS.exact),
+            (self._begun(word), SEEDS.prefix),
+            (self._tags.get(word, []), SEEDS.tag),
+        ]
 
     def _begun(self, word: str) -> list[int]:
         """Nodes whose label begins with a word; a beginning that very many share names none of them."""
-        found: list[int] = []
-        for at in range(bisect_left(self._sorted, word), len(self._sorted)):
-            label = self._sorted[at]
-            if not label.startswith(word) or len(found) > SEEDS.prefixes:
-                break
-            if label != word:
-                found += self._labels[label]
-        return found if len(found) <= SEEDS.prefixes else []
+        if self._common(word):
+            return []
+        first, last = self._stretch(word)  # short: it is not common
+        return [row for label in self._sorted[first:last] if label != word for row in self._labels[label]]
 
-    def _alike(self, asked: list[str], best: dict[int, tuple[float, int]]) -> None:
-        """Labels that are spelled much like a word that names nothing."""
-        for word in asked[: SEEDS.guessed]:
-            score = self.trigrams.scores(word)
-            rows = np.flatnonzero(score >= SEEDS.similar)
-            rows = rows[np.argsort(-score[rows], kind="stable")][: SEEDS.most]
-            for row, alike in zip(rows.tolist(), score[rows].tolist(), strict=True):
-                strength = SEEDS.fuzzy * min(alike, 1.0)
-                if strength >= SEEDS.least and best.get(row, (0.0, 0))[0] < strength:
-                    best[row] = (strength, len(rows))
+    def _stretch(self, word: str) -> tuple[int, int]:
+        return bisect_left(self._sorted, word), bisect_left(self._sorted, word + "\U0010ffff")
+
+    def _common(self, word: str) -> bool:
+        first, last = self._stretch(word)
+        return last - first > SEEDS.prefixes
+
+
+def _strongest(rows: Ints, score: Floats) -> tuple[Ints, Floats]:
+    best = np.argsort(-score, kind="stable")[: SEEDS.most]
+    return rows[best], SEEDS.fuzzy * score[best]

@@ -16,8 +16,8 @@ class Reached:
     """Where a signal came to."""
 
     value: Floats  # of every node, 0 where nothing came
-    hop: Ints  # of the strongest arrival, 0 at a seed, -1 where nothing came
-    via: Ints  # the edge of the strongest arrival, -1 at a seed
+    hop: NDArray[np.int8]  # of the strongest arrival, 0 at a seed, -1 where nothing came
+    via: NDArray[np.int32]  # the edge of the strongest arrival, -1 at a seed
     nodes: Ints  # the rows above 0, in the order of their ids
 
 
@@ -37,7 +37,7 @@ def reach(
     Nodes that are `closed` hear a signal but do not pass it on. Inhibitory edges carry nothing here.
     """
     value = np.zeros(net.nodes)
-    hop, via = np.full(net.nodes, -1, dtype=np.int64), np.full(net.nodes, -1, dtype=np.int64)
+    hop, via = np.full(net.nodes, -1, dtype=np.int8), np.full(net.nodes, -1, dtype=np.int32)
     np.maximum.at(value, seeds, np.minimum(strengths, rule.saturation))
     touched = [np.unique(seeds)]
     hop[touched[0]] = 0
@@ -54,11 +54,10 @@ def reach(
             signal *= gain[edge]
         better = (signal > rule.threshold) & (signal > value[other]) & ~net.inhibitory[edge]
         signal, other, edge = signal[better], other[better], edge[better]
-        # The last write to a node wins, so the strongest is written last; among equals the one with the lowest edge.
-        order = np.lexsort((-edge, signal))
-        signal, other, edge = signal[order], other[order], edge[order]
-        value[other], via[other], hop[other] = signal, edge, depth
-        front = np.unique(other).astype(np.int64)
+        np.maximum.at(value, other, signal)
+        won = np.flatnonzero(signal == value[other])[::-1]  # the last write stays: of equal arrivals that of the first edge
+        via[other[won]], hop[other] = edge[won], depth
+        front = np.unique(other[won]).astype(np.int64)
         touched.append(front)
     nodes = np.unique(np.concatenate(touched))
     return Reached(value=value, hop=hop, via=via, nodes=nodes[value[nodes] > 0])

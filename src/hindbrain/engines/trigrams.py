@@ -60,21 +60,40 @@ class Trigrams:
         inside = (joined[:-2] != 10) & (joined[1:-1] != 10) & (joined[2:] != 10)
         return grams[inside], row[:-2][inside]
 
-    def scores(self, text: str) -> Floats:
-        """The cosine of every text with this one; trigrams that are everywhere are left out."""
+    def scores(self, text: str, least: float) -> tuple[Ints, Floats]:
+        """The texts whose cosine with this one is at least so much, in order; trigrams that are everywhere are left out."""
+        at, share, norm = self._looked_up(text)
         found = np.zeros(self._count)
-        if not text or not self._count:
-            return found
+        for number, weight in zip(at, share, strict=True):
+            stretch = slice(self._start[number], self._start[number + 1])
+            found[self._rows[stretch]] += self._weight[stretch] * weight
+        rows = np.flatnonzero(found > 0.0)
+        return _above(rows, found[rows] / (self._norm[rows] * norm), least)
+
+    def covered(self, text: str, least: float) -> tuple[Ints, Floats]:
+        """The texts of which this one, however long, holds at least such a share."""
+        at, _, _ = self._looked_up(text)
+        found = np.zeros(self._count)
+        for number in at:
+            stretch = slice(self._start[number], self._start[number + 1])
+            found[self._rows[stretch]] += self._weight[stretch] ** 2
+        rows = np.flatnonzero(found > 0.0)
+        return _above(rows, found[rows] / self._norm[rows] ** 2, least)
+
+    def _looked_up(self, text: str) -> tuple[Ints, Floats, float]:
+        """The numbers of a text's trigrams that are worth a look, their weights, and the length of the whole text."""
         grams, times = np.unique(_codes(text.lower()), return_counts=True)
+        if not len(self._grams):
+            return np.zeros(0, dtype=np.int64), np.zeros(0), 1.0
         at = np.minimum(np.searchsorted(self._grams, grams), len(self._grams) - 1)
         known = self._grams[at] == grams
-        rarity = np.where(known, self._rarity[at], np.log(1.0 + self._count) + 1.0)
-        norm = float(np.sqrt(np.sum((times * rarity) ** 2)))
+        weight = times * np.where(known, self._rarity[at], np.log(1.0 + self._count) + 1.0)
         spread = self._start[at + 1] - self._start[at]
-        useful = known & (spread <= max(SEMANTIC.common * self._count, 1000))
-        for number, share in zip(at[useful], (times * rarity)[useful], strict=True):
-            stretch = slice(self._start[number], self._start[number + 1])
-            found[self._rows[stretch]] += self._weight[stretch] * share
-        touched = np.flatnonzero(found)
-        found[touched] /= self._norm[touched] * norm
-        return found
+        useful = np.flatnonzero(known & (spread <= max(SEMANTIC.common * self._count, SEMANTIC.few)))
+        useful = useful[np.argsort(spread[useful], kind="stable")][: SEMANTIC.grams]
+        return at[useful], weight[useful], float(np.sqrt(np.sum(weight**2)))
+
+
+def _above(rows: Ints, scores: Floats, least: float) -> tuple[Ints, Floats]:
+    kept = scores >= least
+    return rows[kept], np.minimum(scores[kept], 1.0)

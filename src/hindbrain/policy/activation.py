@@ -53,10 +53,10 @@ class _Seeds:
     prefix: float = 0.9
     tag: float = 0.85
     fuzzy: float = 0.7  # times the similarity
-    least: float = 0.1
     similar: float = 0.3  # trigram similarity from which a label counts as alike
+    covered: float = 0.15  # share of a label that the words of a vague question make up; times 0.7 no seed is below 0.1
     shortest: int = 3  # letters of a word that is looked up
-    prefixes: int = 400  # labels that one prefix may bring: more says nothing about any of them
+    prefixes: int = 200  # labels that one prefix may bring: more says nothing about any of them
     guessed: int = 8  # words that name nothing for which a label of like spelling is looked for
     words: int = 64  # of a question; a long text says what it is about in its rarest words, and those are kept
 
@@ -68,7 +68,9 @@ SEEDS = _Seeds()
 class _Semantic:
     least: float = 0.1  # cosine below which two names share only chance letters
     most: int = 1000
-    common: float = 0.25  # a trigram in more than this share of the labels tells nothing apart
+    common: float = 0.25  # a trigram in more than this share of the labels tells nothing apart,
+    few: int = 1000  # unless there are only so many
+    grams: int = 64  # of a text that are looked up, the rarest first
 
 
 SEMANTIC = _Semantic()
