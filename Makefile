@@ -48,13 +48,18 @@ $(VENV)/.ready-check: $(VERSIONED) | $(BIN)/python
 	@$(PIP) --editable '.[check,test]'
 	@touch $@ $(VENV)/.ready-run $(VENV)/.ready-test
 
+# The tests and benchmarks share one model, apart from the one in your home. Without a network they run without it and say so.
+$(VENV)/.ready-model: src/hindbrain/stores/model_build.py src/hindbrain/stores/model_corpus.txt src/hindbrain/policy/embedding.py | $(VENV)/.ready-test
+	@if HINDBRAIN_HOME=$(CURDIR)/$(VENV)/model-home $(BIN)/python tools/first_steps.py --model-into $(CURDIR)/$(VENV)/models; then touch $@; \
+	else test "$$CI" != true; fi
+
 compiled:
 	@$(COMPILED) $(BIN)/python -m compileall -q src/hindbrain
 
 run: $(VENV)/.ready-run compiled ## install, start the owner, and say what to do next
 	@$(COMPILED) $(BIN)/python tools/first_steps.py
 
-test: $(VENV)/.ready-test compiled ## run every test (ARGS="-k north" for some, JOBS=1 for one process)
+test: $(VENV)/.ready-test $(VENV)/.ready-model compiled ## run every test (ARGS="-k north" for some, JOBS=1 for one process)
 	@$(BIN)/python -m pytest -n $(JOBS) --maxprocesses 8 $(ARGS)
 
 check: $(VENV)/.ready-check ## format, lint, types, layers, reference pages
@@ -71,7 +76,7 @@ format: $(VENV)/.ready-check ## put the code into the one format and sort its im
 reference: $(VENV)/.ready-run ## write docs/reference/ anew from registry, errors and settings
 	@$(BIN)/python tools/reference.py
 
-bench: $(VENV)/.ready-test compiled ## list the benchmarks; NAME=startup runs one, NAME=all runs all
+bench: $(VENV)/.ready-test $(VENV)/.ready-model compiled ## list the benchmarks; NAME=startup runs one, NAME=all runs all
 	@$(COMPILED) $(BIN)/python tools/bench.py $(NAME) $(ARGS)
 
 clean: ## remove everything that was made here; your memory is in the home and stays

@@ -14,8 +14,9 @@ pytest_plugins = ["tests.support.owner", "tests.support.postgres"]
 @pytest.fixture(autouse=True)
 def _quiet_surroundings(monkeypatch: pytest.MonkeyPatch) -> None:
     """No test reads the developer's own home, root or agent."""
-    for name in ("HINDBRAIN_HOME", "HINDBRAIN_MODE", "HINDBRAIN_WORKSPACE_ROOT", "HINDBRAIN_AGENT_ID", "HINDBRAIN_STORE_URL"):
-        monkeypatch.delenv(name, raising=False)
+    told = ("HOME", "MODE", "WORKSPACE_ROOT", "AGENT_ID", "STORE_URL", "EMBEDDER", "MODEL_DIR")
+    for name in told:
+        monkeypatch.delenv(f"HINDBRAIN_{name}", raising=False)
 
 
 @pytest.fixture

