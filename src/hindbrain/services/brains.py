@@ -12,6 +12,8 @@ from hindbrain.domain.brain import Brain, contains
 from hindbrain.settings import Settings
 from hindbrain.stores.files import ClaimDirectory
 from hindbrain.stores.filestate import FileState
+from hindbrain.stores.graph import LocalGraph
+from hindbrain.stores.graph_port import ResolveFile, Symbols
 from hindbrain.stores.home import REPO_DIR, Home
 from hindbrain.stores.port import BrainStore
 from hindbrain.stores.repository import repository_of
@@ -34,6 +36,8 @@ class OpenBrain:
         carries = brain.root is not None and os.path.realpath(brain.root) == brain.root
         self._carried = ClaimDirectory(Path(brain.root or "", REPO_DIR, "agent-memory")) if carries else None
         self.users = 0
+        self._graph: LocalGraph | None = None
+        self._graph_lock = threading.Lock()
         self.lock = threading.RLock()
         self.counts: dict[tuple[str, str], int] = {}
         self.warned: set[str] = set()
@@ -54,9 +58,28 @@ class OpenBrain:
         places = self.places
         return next((place for place in places if place.has(slug)), places[0]) if len(places) > 1 else places[0]
 
+    @property
+    def graph(self) -> LocalGraph | None:
+        """The graph of the checkout, opened when it is first asked for; the medulla has none and never holds code."""
+        if self.brain.root is None:
+            return None
+        with self._graph_lock:
+            if self._graph is None:
+                self._graph = LocalGraph(self.directory, _resolver)
+            return self._graph
+
     def close(self) -> None:
+        with self._graph_lock:
+            if self._graph is not None:
+                self._graph.close()
         self.state.close()
         self.store.close()
+
+
+def _resolver(symbols: Symbols) -> ResolveFile:
+    from hindbrain.engines.code.resolve import resolver  # only who writes a graph needs it
+
+    return resolver(symbols)
 
 
 class Brains:

@@ -1,6 +1,6 @@
 """Columns: the whole graph as numpy arrays, and the rank of every node. Reads packed rows; knows no connection."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hindbrain.stores.graph_port import GraphArrays
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["DAMPING", "columns", "joined_edges", "pagerank"]
+__all__ = ["DAMPING", "columns", "holders", "joined_edges", "pagerank"]
 
 DAMPING, ITERATIONS, TOLERANCE = 0.85, 50, 1e-6
 
@@ -20,6 +20,21 @@ def joined_edges(blobs: Iterable[bytes]) -> Any:
     import numpy as np
 
     return np.frombuffer(b"".join(blobs), dtype=edge_type())
+
+
+def holders(rows: Iterable[tuple[int, bytes]], kind: Any, fields: Sequence[str], values: Collection[int]) -> set[int]:
+    """Which owners have a packed row with one of the values in one of the fields. All at once: there may be thousands."""
+    import numpy as np
+
+    pairs = list(rows)
+    kind = np.dtype(kind)
+    found = np.frombuffer(b"".join(blob for _, blob in pairs), dtype=kind)
+    wanted = np.fromiter(values, dtype=np.int32, count=len(values))
+    hit = np.zeros(len(found), dtype=bool)
+    for name in fields or ("",):
+        hit |= np.isin(found[name] if name else found, wanted)
+    lengths = [len(blob) // kind.itemsize for _, blob in pairs]
+    return set(np.repeat(np.array([owner for owner, _ in pairs], dtype=np.int64), lengths)[hit].tolist())
 
 
 def columns(

@@ -1,11 +1,27 @@
 """Rows: what one file contributes to the graph as plain tuples, cheap to send from a worker process and to store."""
 
 import math
+import re
 from collections.abc import Iterable
+
+import msgspec
 
 from hindbrain.domain.graph import Edge, Node, Parsed
 
-__all__ = ["EdgeRow", "FileRow", "NodeRow", "Packed", "ReferenceRow", "edge_row", "finite", "node_row", "pack", "usable"]
+__all__ = [
+    "BaseRow",
+    "EdgeRow",
+    "FileRow",
+    "NodeRow",
+    "Packed",
+    "ReferenceRow",
+    "edge_row",
+    "finite",
+    "node_row",
+    "pack",
+    "references_of",
+    "usable",
+]
 
 # path, size, mtime_ns, sha256, language, lines, commits, last_commit, parse, last_modified, change_frequency
 FileRow = tuple[str, int, int, str, str, int, int, int, str, float, float]
@@ -15,17 +31,29 @@ NodeRow = tuple[str, str, str, int, int, str, str, str, str | None, float | None
 EdgeRow = tuple[str, str, str, int, float, float]
 # source, name, relation, qualifier, line
 ReferenceRow = tuple[str, str, str, str, int]
-# file, nodes, edges, references, imports, chunks (first line, last line, terms), names, warnings
+# node id of a type, name and qualifier of what it inherits
+BaseRow = tuple[str, str, str]
+# file, nodes, edges, references (packed), imports, bases, names used, chunks (first line, last line, terms), names, warnings
 Packed = tuple[
     FileRow,
     list[NodeRow],
     list[EdgeRow],
-    list[ReferenceRow],
+    bytes,
     list[tuple[str, str]],
+    list[BaseRow],
+    list[str],
     list[tuple[int, int, str]],
     str,
     list[str],
 ]
+_INHERITING = ("inherits", "implements")
+_PARTS = re.compile(r"\w+")
+_references = msgspec.msgpack.Decoder(list[ReferenceRow])
+
+
+def references_of(packed: bytes) -> list[ReferenceRow]:
+    """References as they were packed."""
+    return _references.decode(packed)
 
 
 def finite(value: float) -> float:
@@ -87,8 +115,12 @@ def pack(parsed: Parsed) -> Packed:
         ),
         nodes,
         [edge_row(edge) for edge in parsed.edges],
-        [(ref.source, ref.name, ref.relation, ref.qualifier, ref.line) for ref in parsed.references],
+        msgspec.msgpack.encode([(ref.source, ref.name, ref.relation, ref.qualifier, ref.line) for ref in parsed.references]),
         list(parsed.imports),
+        [(ref.source, ref.name, ref.qualifier) for ref in parsed.references if ref.relation in _INHERITING],
+        sorted(
+            {ref.name for ref in parsed.references} | {part for pair in parsed.imports for part in _PARTS.findall(" ".join(pair))}
+        ),
         [(chunk.line_start, chunk.line_end, chunk.terms) for chunk in parsed.chunks],
         parsed.names,
         [*parsed.warnings, *left_out],

@@ -6,7 +6,7 @@ A million edges are read as a few hundred blobs instead of a million rows, and a
 import string
 from typing import Any
 
-__all__ = ["CHUNK_BITS", "EDGE", "FIELDS", "REFERENCE", "SCHEMA", "VERSION", "edge_type", "reference_type"]
+__all__ = ["CHUNK_BITS", "EDGE", "FIELDS", "SCHEMA", "VERSION", "edge_type"]
 
 VERSION = 1  # a file of another version is set aside and made again
 CHUNK_BITS = 20  # row of a chunk = file << 20 | its number: no table is needed to find the file again
@@ -22,7 +22,6 @@ EDGE = (
     ("weight", "<f4"),
     ("causal", "<f4"),
 )
-REFERENCE = (("source", "<i4"), ("name", "<i4"), ("qualifier", "<i4"), ("line", "<i4"), ("relation", "<i4"))
 
 # Terms are words already: only white space parts them, as in the index of claims.
 _KEPT = string.punctuation.replace("'", "''").replace('"', '""')
@@ -37,8 +36,8 @@ SCHEMA = (
     "lines integer not null default 0, commits integer not null default 0, last_commit integer not null default 0, "
     "parse text not null default '', last_modified real not null default 0, change_frequency real not null default 0, "
     "spans blob not null default x'', unique (kind, name)) strict",
-    "create table pack (owner integer primary key, imports text not null, refs blob not null, names blob not null, "
-    "inner blob not null, outer blob not null, resolved integer not null, ambiguous integer not null, "
+    "create table pack (owner integer primary key, imports text not null, refs blob not null, bases text not null, "
+    "names blob not null, inner blob not null, outer blob not null, resolved integer not null, ambiguous integer not null, "
     "unresolved integer not null) strict",
     "create table node (id integer primary key, ext text not null unique, label text not null, kind integer not null, "
     "owner integer not null, line_start integer not null, line_end integer not null, excerpt text not null, "
@@ -57,9 +56,3 @@ def edge_type() -> Any:
     import numpy as np
 
     return np.dtype(list(EDGE))
-
-
-def reference_type() -> Any:
-    import numpy as np
-
-    return np.dtype(list(REFERENCE))

@@ -1,17 +1,17 @@
 """Symbols: what every file defines and imports, for the resolver: from this transaction's files first, else from the tables."""
 
-import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+
+import msgspec
 
 from hindbrain.stores.graph_port import About
-from hindbrain.stores.graph_read import Sql, words_of
-from hindbrain.stores.graph_rows import NodeRow, ReferenceRow
-from hindbrain.stores.graph_schema import reference_type
+from hindbrain.stores.graph_read import Sql
+from hindbrain.stores.graph_rows import BaseRow, Packed
 
 __all__ = ["SymbolTable"]
 
-_INHERITING = ("inherits", "implements")
+_pairs = msgspec.json.Decoder(list[tuple[str, str]])
+_bases = msgspec.json.Decoder(list[BaseRow])
 
 
 class SymbolTable:
@@ -25,18 +25,10 @@ class SymbolTable:
         self._read: dict[str, list[str]] = {}
         self.files = files
 
-    def put(
-        self,
-        path: str,
-        language: str,
-        nodes: Sequence[NodeRow],
-        references: Sequence[ReferenceRow],
-        imports: Sequence[tuple[str, str]],
-    ) -> None:
+    def put(self, path: str, packed: Packed) -> None:
         """Take in a file of this transaction."""
-        symbols = [(row[0], row[1]) for row in nodes[1:]]
-        bases = [(ref[0], ref[1], ref[3]) for ref in references if ref[2] in _INHERITING]
-        self._put[path] = About(language, symbols, imports, bases)
+        symbols = [(row[0], row[1]) for row in packed[1][1:]]
+        self._put[path] = About(packed[0][4], symbols, packed[4], packed[5])
         if self._whole:
             for ext, label in symbols:
                 self._fresh.setdefault(label, []).append(ext)
@@ -69,22 +61,10 @@ class SymbolTable:
         return found
 
     def _stored(self, owner: int, path: str) -> About:
-        import numpy as np
-
-        nodes = self._sql.rows("select id, ext, label from node where owner = ? order by id", (owner,))
-        ((imports, refs),) = self._sql.rows("select imports, refs from pack where owner = ?", (owner,))
-        rows: Any = np.frombuffer(refs, dtype=reference_type())
-        inheriting = [key for key, text in self._words(rows["relation"]).items() if text in _INHERITING]
-        rows = rows[np.isin(rows["relation"], inheriting)]
-        texts = self._words(rows["name"]) | self._words(rows["qualifier"])
-        ids = {key: ext for key, ext, _ in nodes}
-        bases = [(ids[s], texts[n], texts[q]) for s, n, q, _, _ in rows.tolist() if s in ids]
-        own = f"file::{path}"
-        symbols = [(ext, label) for _, ext, label in nodes if ext != own]
-        return About(self._language(owner), symbols, [(a, b) for a, b in json.loads(imports)], bases)
-
-    def _words(self, numbers: Any) -> dict[int, str]:
-        return words_of(self._sql, set(numbers.tolist()))
+        nodes = self._sql.rows("select ext, label from node where owner = ? order by id", (owner,))
+        ((imports, bases),) = self._sql.rows("select imports, bases from pack where owner = ?", (owner,))
+        symbols = [(ext, label) for ext, label in nodes if ext != f"file::{path}"]
+        return About(self._language(owner), symbols, _pairs.decode(imports), _bases.decode(bases))
 
     def _language(self, owner: int) -> str:
         ((language,),) = self._sql.rows("select language from owner where id = ?", (owner,))

@@ -3,22 +3,20 @@
 import json
 import math
 import os
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from hindbrain.domain.graph import Edge, Node
-from hindbrain.stores.graph_columns import joined_edges
+from hindbrain.stores.graph_columns import holders, joined_edges
 from hindbrain.stores.graph_port import Resolution, ResolveFile, Resolver, Written
-from hindbrain.stores.graph_read import Sql, words_of
-from hindbrain.stores.graph_rows import EdgeRow, NodeRow, Packed, ReferenceRow, edge_row, node_row, usable
-from hindbrain.stores.graph_schema import CHUNK_BITS, FIELDS, edge_type, reference_type
+from hindbrain.stores.graph_read import Sql
+from hindbrain.stores.graph_rows import EdgeRow, NodeRow, Packed, ReferenceRow, edge_row, node_row, references_of, usable
+from hindbrain.stores.graph_schema import CHUNK_BITS, FIELDS, edge_type
 from hindbrain.stores.graph_symbols import SymbolTable
 
 __all__ = ["Take"]
 
-_PARTS = re.compile(r"\w+")
 BATCH = 4_000  # rows that one executemany gets; larger ones only need more memory
 _FILE = (
     "insert into owner (id, kind, name, size, mtime_ns, sha256, language, lines, commits, last_commit, parse, last_modified, "
@@ -35,7 +33,10 @@ _NODE = (
     "namespace = excluded.namespace, tags = excluded.tags, path = excluded.path, last_modified = excluded.last_modified, "
     "change_frequency = excluded.change_frequency"
 )
-_PACK = "insert or replace into pack values (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_PACK = (
+    "insert or replace into pack (owner, imports, refs, bases, names, inner, outer, resolved, ambiguous, unresolved) "
+    "values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
 
 
 @dataclass(slots=True)
@@ -44,8 +45,10 @@ class _Pending:
 
     path: str
     edges: list[EdgeRow] | None  # None: as they are stored
-    references: list[ReferenceRow]
-    imports: list[tuple[str, str]]
+    references: bytes
+    imports: str
+    bases: str
+    used: list[str] | None
 
 
 class Words:
@@ -123,7 +126,7 @@ class Take:
 
     def add(self, packed: Packed) -> None:
         """Take in one file in place of what its path gave before."""
-        file, nodes, edges, references, imports, chunks, names, warnings = packed
+        file, nodes, edges, references, imports, bases, used, chunks, names, warnings = packed
         path = file[0]
         owner = self._owners.get(path)
         before = {} if owner is None else self._clear_texts(owner)
@@ -135,8 +138,8 @@ class Take:
         self._sql.rows(_FILE, (owner, *file, spans))
         self._put_nodes(owner, nodes, before)
         self._put_texts(owner, chunks, names)
-        self._pending[owner] = _Pending(path, edges, references, imports)
-        self._symbols.put(path, file[4], nodes, references, imports)
+        self._pending[owner] = _Pending(path, edges, references, json.dumps(imports), json.dumps(bases), used)
+        self._symbols.put(path, packed)
         self.tally.files += 1
         self.tally.warnings += warnings
 
@@ -247,7 +250,7 @@ class Take:
         self._put_nodes(owner, own, before)
         self._flush()
         packed, missing = self._packed([edge_row(edge) for edge in edges])
-        self._sql.rows(_PACK, (owner, "[]", b"", b"", packed, b"", 0, 0, 0))
+        self._sql.rows(_PACK, (owner, "[]", b"", "[]", b"", packed, b"", 0, 0, 0))
         self.tally.edges += len(packed) // edge_type().itemsize
         return missing
 
@@ -312,61 +315,36 @@ class Take:
 
     def _touched(self) -> list[int]:
         """Files that were not taken in now but use a name, or point to a node, that came or went."""
-        import numpy as np
-
         if self._from_empty or not (self._names or self._gone):
             return []
         self._words.flush()
-        names = np.array(sorted(self._words(name) for name in self._names), dtype=np.int32)
-        gone = np.array(sorted(self._gone), dtype=np.int32)
-        files, found = set(self._owners.values()), []
-        for owner, used, outer in self._sql.rows("select owner, names, outer from pack"):
-            if owner in self._pending or owner not in files:
-                continue
-            named = np.frombuffer(used, dtype="<i4")
-            ends = np.frombuffer(outer, dtype=edge_type())["target"]
-            if np.isin(named, names).any() or (len(gone) and np.isin(ends, gone).any()):
-                found.append(owner)
-        return found
+        files = set(self._owners.values()) - self._pending.keys()
+        used = self._sql.rows("select owner, names from pack")
+        ends = self._sql.rows("select owner, outer from pack")
+        touched = holders(((owner, blob) for owner, blob in used), "<i4", (), {self._words(name) for name in self._names})
+        touched |= holders(((owner, blob) for owner, blob in ends), edge_type(), ("target",), self._gone)
+        return sorted(touched & files)
 
     def _stored(self, owner: int) -> _Pending:
         """A file's references as they were written when it was last parsed."""
-        import numpy as np
-
-        ((path, imports, refs),) = self._sql.rows(
-            "select o.name, p.imports, p.refs from pack p join owner o on o.id = p.owner where p.owner = ?", (owner,)
+        ((path, references, imports, bases),) = self._sql.rows(
+            "select o.name, p.refs, p.imports, p.bases from pack p join owner o on o.id = p.owner where p.owner = ?", (owner,)
         )
-        found = np.frombuffer(refs, dtype=reference_type())
-        texts = words_of(self._sql, {int(key) for column in ("name", "qualifier", "relation") for key in found[column]})
-        ids = dict(self._sql.rows("select id, ext from node where owner = ?", (owner,)))
-        self._ids |= {ext: key for key, ext in ids.items()}
-        rows = [
-            (ids[source], texts[name], texts[relation], texts[qualifier], line)
-            for source, name, qualifier, line, relation in found.tolist()
-            if source in ids
-        ]
-        return _Pending(path, None, rows, [(local, module) for local, module in json.loads(imports)])
+        return _Pending(path, None, references, imports, bases, None)
 
     def _bind(self, owner: int, pending: _Pending, resolve: ResolveFile) -> None:
         import numpy as np
 
-        answer = resolve(pending.path, pending.references)
+        answer = resolve(pending.path, references_of(pending.references))
         outer, _ = self._packed(answer.edges)
-        words, key = self._words, self._key
-        rows = [
-            (source, words(name), words(qualifier), line, words(relation))
-            for ext, name, relation, qualifier, line in pending.references
-            if (source := key(ext)) is not None
-        ]
-        names = {row[1] for row in rows} | {words(part) for pair in pending.imports for part in _PARTS.findall(" ".join(pair))}
-        if pending.edges is None:
-            ((inner,),) = self._sql.rows("select inner from pack where owner = ?", (owner,))
+        if pending.edges is None or pending.used is None:
+            ((inner, names),) = self._sql.rows("select inner, names from pack where owner = ?", (owner,))
         else:
             inner, _ = self._packed(pending.edges)
-        refs = np.array(rows, dtype=reference_type()).tobytes()
-        used = np.array(sorted(names), dtype="<i4").tobytes()
+            names = np.array([self._words(name) for name in pending.used], dtype="<i4").tobytes()
         counted = (answer.resolved, answer.ambiguous, answer.unresolved)
-        self._sql.rows(_PACK, (owner, json.dumps(pending.imports), refs, used, inner, outer, *counted))
+        row = (owner, pending.imports, pending.references, pending.bases, names, inner, outer, *counted)
+        self._sql.rows(_PACK, row)
         self.tally.resolved += answer.resolved
         self.tally.ambiguous += answer.ambiguous
         self.tally.unresolved += answer.unresolved
@@ -396,15 +374,14 @@ class Take:
         if not self._gone:
             return
         gone = np.array(sorted(self._gone), dtype=np.int32)
-        changed = []
-        for owner, inner, outer in self._sql.rows("select owner, inner, outer from pack"):
-            both = []
-            for blob in (inner, outer):
-                edges = joined_edges([blob])
-                both.append(edges[~(np.isin(edges["target"], gone) | np.isin(edges["source"], gone))].tobytes())
-            if both != [inner, outer]:
-                changed.append((*both, owner))
-        self._sql.many("update pack set inner = ?, outer = ? where owner = ?", changed)
+        for column in ("inner", "outer"):
+            rows = dict(self._sql.rows(f"select owner, {column} from pack"))
+            changed = []
+            for owner in holders(rows.items(), edge_type(), ("source", "target"), self._gone):
+                edges = joined_edges([rows[owner]])
+                kept = edges[~(np.isin(edges["target"], gone) | np.isin(edges["source"], gone))]
+                changed.append((kept.tobytes(), owner))
+            self._sql.many(f"update pack set {column} = ? where owner = ?", changed)
 
 
 def _nothing(path: str, references: Sequence[ReferenceRow]) -> Resolution:
