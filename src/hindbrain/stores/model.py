@@ -109,8 +109,8 @@ class ModelDirectory:
             sync_directory(made)
             target = self.path / stamp
             if target.exists():  # damaged, or asked to be made anew
-                target.rename(self.path / f"{BUILDING}{secrets.token_hex(6)}")
-            made.rename(target)
+                os.replace(target, self.path / f"{BUILDING}{secrets.token_hex(6)}")
+            os.replace(made, target)
         except BaseException:
             shutil.rmtree(made, ignore_errors=True)
             raise
@@ -129,6 +129,8 @@ class ModelDirectory:
         """Take away what installations that were killed left behind. Only under the lock."""
         for left in self.path.glob(f"{BUILDING}*"):
             shutil.rmtree(left, ignore_errors=True)
+        for unnamed in self.path.glob(f".{_CURRENT}.*.tmp"):
+            unnamed.unlink(missing_ok=True)
 
     def remove(self) -> list[str]:
         """Take every model away; the stamps of those that were there."""
