@@ -87,7 +87,7 @@ class Trigrams:
             return np.zeros(0, dtype=np.int64), np.zeros(0), 1.0
         at = np.minimum(np.searchsorted(self._grams, grams), len(self._grams) - 1)
         known = self._grams[at] == grams
-        weight = times * np.where(known, self._rarity[at], np.log(1.0 + self._count) + 1.0)
+        weight = np.where(known, self._rarity[at], np.log(1.0 + self._count) + 1.0).astype(np.float64) * times.astype(np.float64)
         spread = self._start[at + 1] - self._start[at]
         useful = np.flatnonzero(known & (spread <= max(SEMANTIC.common * self._count, SEMANTIC.few)))
         useful = useful[np.argsort(spread[useful], kind="stable")][: SEMANTIC.grams]
