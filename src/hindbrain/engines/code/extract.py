@@ -6,6 +6,7 @@ import re
 from hindbrain.domain.graph import FileFacts, Node, Parsed
 from hindbrain.engines.code.chunks import chunks_of, lines_of
 from hindbrain.engines.code.languages import GRAMMARS, language_of
+from hindbrain.engines.code.patterns import read_lines
 from hindbrain.engines.code.sweep import Found, read_tree
 from hindbrain.engines.code.symbols import assemble
 from hindbrain.engines.code_terms import code_words
@@ -55,7 +56,7 @@ def parse_file(path: str, data: bytes, *, mtime_ns: int) -> Parsed:
 
 def _found(language: str, text: str) -> tuple[Found, str]:
     if language not in GRAMMARS:
-        return Found(), "text"
+        return read_lines(language, text), "text"
     found = read_tree(language, text.encode("utf-8"))
     return found, "fallback" if found.broken else "full"
 

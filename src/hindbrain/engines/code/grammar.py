@@ -20,14 +20,17 @@ DEFINITIONS = {
     "const": ("const", "concept"),
 }
 
-# Captures that use a name: the relation of the edge they ask for.
+# Captures that use a name: the relation they ask for. `type` and `decorator` become `references` of their own weight.
 REFERENCES = {
     "ref.call": "calls",
     "ref.inherits": "inherits",
     "ref.implements": "implements",
-    "ref.type": "references",
-    "ref.decorator": "references",
+    "ref.type": "type",
+    "ref.decorator": "decorator",  # stands before what it decorates
+    "ref.annotation": "decorator",  # stands inside it
+    "ref.member": "calls",  # the name alone; what stands before it is looked up in the text
     "ref.element": "calls",
+    "ref.registers": "registers",  # found by what is called, not by the query
     "ref.module": "declares_module",
 }
 

@@ -110,6 +110,15 @@ GRAMMARS = {
     "javascript": ("tree_sitter_javascript", "language", "javascript", "JAVASCRIPT"),
     "typescript": ("tree_sitter_typescript", "language_typescript", "javascript", "TYPESCRIPT"),
     "tsx": ("tree_sitter_typescript", "language_tsx", "javascript", "TSX"),
+    "go": ("tree_sitter_go", "language", "go", "GO"),
+    "rust": ("tree_sitter_rust", "language", "rust", "RUST"),
+    "java": ("tree_sitter_java", "language", "java", "JAVA"),
+    "c": ("tree_sitter_c", "language", "c", "C"),
+    "cpp": ("tree_sitter_cpp", "language", "c", "CPP"),
+    "csharp": ("tree_sitter_c_sharp", "language", "csharp", "CSHARP"),
+    "ruby": ("tree_sitter_ruby", "language", "ruby", "RUBY"),
+    "php": ("tree_sitter_php", "language_php", "php", "PHP"),
+    "bash": ("tree_sitter_bash", "language", "bash", "BASH"),
 }
 
 

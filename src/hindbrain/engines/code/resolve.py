@@ -74,7 +74,9 @@ def _uses(scope: Scope, uses: Iterable[Use], counts: _Counts, edges: _Edges) -> 
     known: dict[tuple[str, str], str] = {}
     names = scope.here.names
     for source, name, relation, qualifier, _ in uses:
-        if qualifier in SELF:
+        if relation == "declares_module":
+            target = next((f"file::{one}" for one in scope.module(f"self::{name}")), "")
+        elif qualifier in SELF:
             target = scope.own(source, name)
         elif qualifier or name not in names:  # the same from everywhere in the file
             target = known.get((qualifier, name), "-")

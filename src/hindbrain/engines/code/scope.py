@@ -189,9 +189,7 @@ class Scope:
         """A member of a value of unknown type: only a name that one definition has, and that says enough to be one."""
         if name in COMMON_NAMES:
             return ""
-        found = self.table.named(name, self._family)
-        if len(found) > 1:
-            found = [one for one in found if path_of(one) == self.here.path] or found
+        found = self.here.names.get(name) or self.table.named(name, self._family)
         if not found:
             return ""
         return found[0] if len(found) == 1 else AMBIGUOUS

@@ -3,6 +3,7 @@
 No recursion over the tree: a file nested a hundred thousand deep is read like any other.
 """
 
+import re
 from dataclasses import dataclass, field
 
 from hindbrain.engines.code.grammar import DEFINITIONS, REFERENCES, Imports
@@ -11,9 +12,15 @@ from hindbrain.policy.graph import MAX_SYMBOLS, REGISTERING
 
 __all__ = ["Found", "Symbol", "Use", "read_tree"]
 
+_JOINTS = b".:>-?!& \t\r\n"
+_NAME_BYTES = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_$@.:>-\\"
+_SEPARATORS = ("::", "->", "?.", "!.", "\\")
+_SIGILS = " \t\r\n#@$&*"
+_NAME = re.compile(r"[^\W\d][\w$]*[?!]?|[$][\w$]*")
+_DOTTED = re.compile(r"[\w$@]+(?:\.[\w$@]+)*")
 _LOOK_BACK = 160  # bytes of a dotted name that are read: enough for its last parts, and a chain of calls costs no square
 Event = tuple[int, int, str]  # first byte, minus one past the last byte, capture
-Use = tuple[int, str, str, str, int]  # symbol (-1: the file), capture, name, qualifier, first byte
+Use = tuple[int, str, str, str, int]  # symbol (-1: the file, below: an owner), capture, name, qualifier, first byte
 
 
 @dataclass(slots=True)
@@ -27,6 +34,8 @@ class Symbol:
     name: str = ""
     owner: str = ""  # the type it belongs to, when that is not around it
     doc: str = ""
+    named_at: int = 0  # first byte of its name
+    alias_of: int = -1  # the symbol that is this one under the same name: `typedef struct a {} a`
 
 
 @dataclass(slots=True)
@@ -36,6 +45,7 @@ class Found:
     symbols: list[Symbol] = field(default_factory=list)
     uses: list[Use] = field(default_factory=list)
     imports: Imports = field(default_factory=list)
+    owners: list[str] = field(default_factory=list)  # types whose blocks use something: use n belongs to owner -2 - n
     doc: str = ""
     broken: bool = False
 
@@ -62,6 +72,7 @@ class _Sweep:
         self._found = Found(broken=broken)
         self._open: list[tuple[int, int]] = []  # (one past the last byte, symbol) of what is around here, innermost last
         self._decorated: list[Use] = []
+        self._waiting: list[Use] = []  # what a block promises before it says for whom
         self._seen: set[tuple[int, str, bytes]] = set()
         self._owners: list[tuple[int, str]] = []  # (one past the last byte, type) of blocks that belong to a type
 
@@ -77,13 +88,14 @@ class _Sweep:
             elif capture in DEFINITIONS:
                 self._define(start, end, capture)
             elif capture == "name":
-                self._name(data[start:end].decode("utf-8", "replace"))
+                self._name(data[start:end].decode("utf-8", "replace"), start)
             elif capture == "import":
                 self._found.imports += self._grammar.imports(data[start:end].decode("utf-8", "replace"))
             elif capture == "doc":
                 self._document(data[start:end].decode("utf-8", "replace"))
             elif capture == "scope":
                 self._owners.append((end, ""))
+                self._waiting.clear()
             elif capture == "owner":
                 self._own(start, data[start:end].decode("utf-8", "replace"))
         self._found.uses += [(-1, *use[1:]) for use in self._decorated]
@@ -99,7 +111,7 @@ class _Sweep:
         if capture == "const":
             name = self._data[start:end].decode("utf-8", "replace")
             if not self._open and (name.isupper() or not self._grammar.constants):
-                symbols.append(Symbol(capture=capture, start=start, end=end, parent=-1, name=name))
+                symbols.append(Symbol(capture=capture, start=start, end=end, parent=-1, name=name, named_at=start))
             return
         if symbols and symbols[-1].start == start and symbols[-1].end == end:
             return  # two patterns met at one definition
@@ -113,21 +125,37 @@ class _Sweep:
     def _owner(self, start: int) -> str:
         while self._owners and self._owners[-1][0] <= start:
             self._owners.pop()
-        return self._owners[-1][1] if self._owners and not self._open else ""
+        return self._owners[-1][1] if self._owners and self._outside() else ""
+
+    def _outside(self) -> bool:
+        """Whether nothing is around but the file and modules."""
+        return not self._open or self._found.symbols[self._open[-1][1]].capture == "mod"
 
     def _own(self, start: int, name: str) -> None:
         while self._owners and self._owners[-1][0] <= start:
             self._owners.pop()
-        if self._open and not self._found.symbols[self._open[-1][1]].owner:
-            self._found.symbols[self._open[-1][1]].owner = name
+        if not self._outside():
+            symbol = self._found.symbols[self._open[-1][1]]
+            symbol.owner = symbol.owner or name
         elif self._owners and not self._owners[-1][1]:
             self._owners[-1] = (self._owners[-1][0], name)
+            self._found.owners.append(name)
+            at = -1 - len(self._found.owners)
+            self._found.uses += [(at, *use[1:]) for use in self._waiting]
+            self._waiting.clear()
 
-    def _name(self, name: str) -> None:
+    def _name(self, name: str, start: int) -> None:
         if self._open:
-            symbol = self._found.symbols[self._open[-1][1]]
+            here = self._open[-1][1]
+            symbol = self._found.symbols[here]
             if not symbol.name:
-                symbol.name = name
+                symbol.named_at = start
+                scope, _, last = name.rpartition("::")
+                symbol.name = " ".join(last.split())
+                symbol.owner = symbol.owner or scope.rsplit("::", 1)[-1].split("<", 1)[0]
+                inner = self._found.symbols[here + 1] if here + 1 < len(self._found.symbols) else symbol
+                if inner.parent == here and inner.name == symbol.name and symbol.start < inner.start < start:
+                    inner.alias_of = here
 
     def _document(self, text: str) -> None:
         here = self._here()
@@ -137,6 +165,8 @@ class _Sweep:
             self._found.doc = self._found.doc or text
 
     def _use(self, start: int, end: int, capture: str) -> None:
+        if capture == "ref.member":
+            start = self._begin(start)
         raw = self._data[max(start, end - _LOOK_BACK) : end]
         here = self._here()
         key = (here, capture, raw)
@@ -153,9 +183,20 @@ class _Sweep:
                 uses.pop()  # a decorator with arguments is a call too; it is told once
             self._decorated.append(use)
             return
+        if capture == "ref.implements" and self._outside() and self._owners and not self._owners[-1][1]:
+            self._waiting.append(use)
+            return
         self._found.uses.append(use)
-        if capture == "ref.call" and name in REGISTERING:
+        if name in REGISTERING and capture in ("ref.call", "ref.member"):
             self._registered(here, end)
+
+    def _begin(self, start: int) -> int:
+        """Where the dotted name begins whose last part begins here."""
+        before = self._data[max(0, start - _LOOK_BACK) : start]
+        stripped = before.rstrip(_JOINTS)
+        if len(stripped) == len(before):
+            return start
+        return start - len(before) + len(stripped.rstrip(_NAME_BYTES))
 
     def _registered(self, here: int, end: int) -> None:
         """The first arguments of a call that hands something over."""
@@ -169,15 +210,18 @@ class _Sweep:
 
 
 def _split(text: str) -> tuple[str, str]:
-    """The last part of a dotted name and what stands before it, when that is a plain name too."""
-    for separator in ("::", "->", "?.", "\\"):
+    """The last part of a dotted name and what stands before it: `?` when that is more than names."""
+    text = text.lstrip(":\\")
+    if "<" in text and not text.startswith("<"):
+        text = text.split("<", 1)[0]
+    for separator in _SEPARATORS:
         if separator in text:
             text = text.replace(separator, ".")
-    before, _, name = text.rpartition(".")
-    name = name.strip().lstrip("#@$&*")
-    if not name.replace("_", "a").replace("?", "").replace("!", "").replace("$", "").isalnum():
+    before, dot, name = text.rpartition(".")
+    name = name.strip(_SIGILS)
+    if not _NAME.fullmatch(name):
         return "", ""
-    before = before.replace("\n", "").replace(" ", "").strip("&*$@")
-    return name, before if before.replace(".", "").replace("_", "").replace("$", "").replace("@", "").isalnum() else (
-        "?" if before else ""
-    )
+    if before:
+        before = "".join(before.split()).strip(_SIGILS + ".")
+        return name, before if _DOTTED.fullmatch(before) else "?"
+    return name, "?" if dot else ""

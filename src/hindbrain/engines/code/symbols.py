@@ -16,8 +16,19 @@ __all__ = ["Assembled", "assemble"]
 _SPACE = re.compile(r"\s+")
 _QUOTES = re.compile(r"^[rRbBuUfF]*(\"\"\"|'''|\"|')|(\"\"\"|'''|\"|')$")
 _COMMENT_LINE = re.compile(r"^\s*(?:///?!?|/\*+!?|\*+/?|#+(?!\[|!)|--)\s?(.*?)(?:\*/)?\s*$")
+_SLASHES = ("//", "/*", "*")
+_HASH = ("#",)
+_COMMENT_MARKS = {
+    "python": (),
+    "ruby": _HASH,
+    "bash": _HASH,
+    "perl": _HASH,
+    "r": _HASH,
+    "make": _HASH,
+    "lua": ("--",),
+    "sql": ("--",),
+}
 _CONTAINERS = frozenset({"class", "struct", "enum", "trait", "type"})
-_RELATIONS = {**REFERENCES, "ref.registers": "registers"}
 _CONTAINS = STRENGTHS["contains"]
 
 
@@ -54,8 +65,10 @@ def assemble(facts: FileFacts, found: Found, text: str) -> Assembled:
     ]
     edges = []
     words = [path, _plain(found.doc)[:DOC_CHARS]]
-    by_comment = facts.language != "python"
+    marks = _COMMENT_MARKS.get(facts.language, _SLASHES)
     for symbol, identity, parent in zip(found.symbols, ids, parents, strict=True):
+        if symbol.alias_of >= 0:
+            continue
         line = bisect_right(starts, symbol.start)
         nodes.append(
             Node(
@@ -65,7 +78,7 @@ def assemble(facts: FileFacts, found: Found, text: str) -> Assembled:
                 path=path,
                 line_start=line,
                 line_end=bisect_right(starts, max(symbol.start, symbol.end - 1)),
-                excerpt=_signature(data_lines, line),
+                excerpt=_signature(data_lines, bisect_right(starts, symbol.named_at)),
                 tags=_tags(symbol, found.symbols),
                 last_modified=modified,
             )
@@ -74,23 +87,19 @@ def assemble(facts: FileFacts, found: Found, text: str) -> Assembled:
         words.append(symbol.name)
         if symbol.doc:
             words.append(_plain(symbol.doc)[:DOC_CHARS])
-        elif by_comment:
-            words.append(_comment_above(data_lines, line))
+        elif marks:
+            words.append(_comment_above(data_lines, line, marks))
     references = tuple(
         Reference(
-            source=ids[at] if at >= 0 else root,
+            source=ids[at] if at >= 0 else root if at == -1 else _owner_id(found, at, ids, root),
             name=name,
-            relation=_RELATIONS[capture] if capture not in _MARKED else _MARKED[capture],
+            relation=REFERENCES[capture],
             qualifier=qualifier,
             line=bisect_right(starts, byte),
         )
         for at, capture, name, qualifier, byte in found.uses
     )
     return Assembled(nodes=tuple(nodes), edges=tuple(edges), references=references, names=code_words("\n".join(words)))
-
-
-# Two kinds of use are stored as `references` but weigh differently: the resolver tells them by these names.
-_MARKED = {"ref.type": "type", "ref.decorator": "decorator"}
 
 
 def _line_starts(text: str, lines: list[str]) -> list[int]:
@@ -113,14 +122,23 @@ def _ids(symbols: list[Symbol], root: str) -> tuple[list[str], list[str]]:
     # Types first: a method may stand before the type it belongs to.
     for at in [*(n for n in range(len(symbols)) if n not in late), *owned]:
         symbol = symbols[at]
-        owner = types.get(symbol.owner, -1) if symbol.owner and symbol.parent < 0 else -1
+        if symbol.alias_of >= 0:
+            ids[at] = ids[symbol.alias_of]
+            continue
+        owner = types.get(symbol.owner, -1) if symbol.owner else -1
         above = owner if owner >= 0 and ids[owner] else symbol.parent
         parents[at] = ids[above] if above >= 0 else root
-        middle = f"::impl::{_id_part(symbol.owner)}" if symbol.owner and above < 0 else ""
+        middle = f"::impl::{_id_part(symbol.owner)}" if symbol.owner and above == symbol.parent else ""
         wanted = f"{parents[at]}{middle}::{DEFINITIONS[symbol.capture][0]}::{_id_part(symbol.name)}"
         taken[wanted] = count = taken.get(wanted, 0) + 1
         ids[at] = wanted if count == 1 else f"{wanted}#{count}"
     return ids, parents
+
+
+def _owner_id(found: Found, at: int, ids: list[str], root: str) -> str:
+    """The type a block belongs to, when it is defined in this file."""
+    owner = found.owners[-2 - at]
+    return next((ids[n] for n, one in enumerate(found.symbols) if one.name == owner and one.capture in _CONTAINERS), root)
 
 
 def _id_part(name: str) -> str:
@@ -168,7 +186,7 @@ def _first_line(lines: list[str]) -> str:
     return next((_brief(line) for line in lines[:20] if line.strip() and not line.startswith("#!")), "")
 
 
-def _comment_above(lines: list[str], line: int) -> str:
+def _comment_above(lines: list[str], line: int, marks: tuple[str, ...]) -> str:
     """The comment that stands right above a definition."""
     found: list[str] = []
     at = line - 2
@@ -177,7 +195,7 @@ def _comment_above(lines: list[str], line: int) -> str:
         if bare.startswith(("@", "#[", "[")):
             at -= 1
             continue
-        if not bare.startswith(("//", "/*", "*", "#", "--")):
+        if not bare.startswith(marks):
             break
         match = _COMMENT_LINE.match(lines[at])
         found.append(match[1] if match else "")
