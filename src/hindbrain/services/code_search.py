@@ -1,0 +1,222 @@
+"""Code search: the files and symbols of a checkout that a text is about, as rows. Reads a graph; knows no brain and no memory."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from hindbrain.domain.graph import Node
+from hindbrain.engines.change_memory import ChangeMemory
+from hindbrain.engines.code_question import CodeQuestion
+from hindbrain.engines.code_search import Hit, Ranked, Signs, best_chunks, by_file, confidence, fused, own_share, signs_in_text
+from hindbrain.engines.code_view import CodeView
+from hindbrain.engines.scopes import Scope
+from hindbrain.policy.code_search import (
+    CHANGES,
+    CHUNK_HITS,
+    CONNECTIONS,
+    FILE_HITS,
+    SYMBOL_FILES,
+    SYMBOLS_PER_FILE,
+    TITLE_HITS,
+)
+from hindbrain.services.text_search import ids_of
+from hindbrain.stores.change_log import changes_of, head_of
+from hindbrain.stores.graph_port import GraphArrays, GraphStore
+
+__all__ = ["CodeFound", "CodeSearch"]
+
+_KEPT = 8  # graphs whose view is kept; one of a large checkout is some 30 MB
+_NO_CHANGES = ChangeMemory(())
+
+
+@dataclass(slots=True)
+class CodeFound:
+    """Rows of code for a question, best first, and how many there were."""
+
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    found: int = 0
+
+
+class _View(CodeView):
+    """A view with the columns it was made from."""
+
+    def __init__(self, arrays: GraphArrays, commits: Mapping[str, int]) -> None:
+        super().__init__(arrays, commits)
+        self.arrays = arrays
+
+
+class CodeSearch:
+    """One for all graphs of a process. Safe for several threads."""
+
+    def __init__(self) -> None:
+        self._views: OrderedDict[int, _View] = OrderedDict()
+        self._changes: OrderedDict[str, tuple[str | None, ChangeMemory]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def files(
+        self, graph: GraphStore, text: str, *, limit: int, root: str | None = None, scope: Scope | None = None
+    ) -> list[Ranked]:
+        """Files that a text is about, best first."""
+        question = CodeQuestion(text)
+        view = self._view(graph)
+        ranked, _ = self._ranked(graph, view, question, (scope or Scope()).within(view.paths), root)
+        return ranked[:limit]
+
+    def rows(
+        self,
+        graph: GraphStore,
+        text: str,
+        *,
+        limit: int,
+        root: str | None = None,
+        scope: Scope | None = None,
+        node_types: Sequence[str] = (),
+        min_score: float = 0.0,
+    ) -> CodeFound:
+        """Files and the symbols in them, as rows of an answer."""
+        question = CodeQuestion(text)
+        view = self._view(graph)
+        inside = (scope or Scope()).within(view.paths)
+        ranked, stretches = self._ranked(graph, view, question, inside, root)
+        ranked = [one for one in ranked if one.score >= max(min_score, 1e-9)]
+        found: list[tuple[float, str, Node, Ranked]] = []
+        wanted = set(node_types)
+        for at, one in enumerate(ranked):
+            nodes = graph.nodes(ids_of(view.arrays, one.path)) if at < SYMBOL_FILES else graph.nodes([f"file::{one.path}"])
+            own = nodes.pop(f"file::{one.path}", None)
+            if own is not None and inside.covers_id(own.id, one.path) and (not wanted or own.kind in wanted):
+                found.append((one.score, own.id, own, one))
+            chosen = self._symbols(question, nodes.values(), stretches.get(one.path, ()))
+            chosen = [
+                pair for pair in chosen if inside.covers_id(pair[1].id, one.path) and (not wanted or pair[1].kind in wanted)
+            ]
+            for share, node in chosen[: None if wanted else SYMBOLS_PER_FILE]:
+                found.append((one.score * share, node.id, node, one.scaled(share)))
+            if at >= SYMBOL_FILES and len(found) >= limit:
+                break
+        found = sorted((one for one in found if one[0] >= min_score), key=lambda one: (-one[0], one[1]))
+        rows = [self._row(view, node, ranked_as) for _, _, node, ranked_as in found[:limit]]
+        return CodeFound(rows=rows, found=max(len(found), len(ranked) if not wanted else 0))
+
+    # -- looking up --------------------------------------------------------------------------------------------------
+
+    def _view(self, graph: GraphStore) -> _View:
+        arrays = graph.arrays()
+        with self._lock:
+            known = self._views.get(id(graph))
+            if known is not None and known.arrays is arrays:
+                return known
+        view = _View(arrays, {path: facts.commits for path, facts in graph.files().items()})
+        with self._lock:
+            _kept(self._views, id(graph), view)
+        return view
+
+    def changes(self, root: str | None) -> ChangeMemory:
+        """What commits said, read again when the checkout stands on another one."""
+        if root is None:
+            return _NO_CHANGES
+        head = head_of(root)
+        with self._lock:
+            known = self._changes.get(root)
+        if known is not None and known[0] == head:
+            return known[1]
+        told = changes_of(root, most=CHANGES) if head is not None else []
+        memory = ChangeMemory((one.message, one.paths) for one in told)
+        with self._lock:
+            _kept(self._changes, root, (head, memory))
+        return memory
+
+    def signs(
+        self, graph: GraphStore, view: _View, question: CodeQuestion, changes: ChangeMemory
+    ) -> tuple[Signs, float, dict[str, list[Hit]]]:
+        """Everything that speaks for a file, how well the best stretch fits the title, and the stretches found in each."""
+        chunks = graph.find(question.terms, limit=CHUNK_HITS, field="chunks")
+        titles = graph.find(question.title_terms, limit=TITLE_HITS, field="chunks")
+        names = {hit.path: hit.score for hit in graph.find(question.terms, limit=FILE_HITS, field="names")}
+        headed = {hit.path: hit.score for hit in graph.find(question.title_terms, limit=FILE_HITS, field="names")}
+        whole = {hit.path: hit.score for hit in graph.find(question.terms, limit=FILE_HITS, field="whole")}
+        signs = {
+            "chunks": best_chunks(chunks),
+            "title": best_chunks(titles),
+            "names": names,
+            "headed": headed,
+            "whole": whole,
+            **signs_in_text(question, view, view.arrays.paths.__getitem__),
+            "changed": dict(changes.lately) or {path: float(count) for path, count in view.commits.items() if count},
+            "told": changes.files(question.title_terms),
+        }
+        return signs, titles[0].score if titles else 0.0, by_file((*titles, *chunks))
+
+    def _ranked(
+        self, graph: GraphStore, view: _View, question: CodeQuestion, scope: Scope, root: str | None
+    ) -> tuple[list[Ranked], dict[str, list[Hit]]]:
+        if not question.terms:
+            return [], {}
+        signs, best, stretches = self.signs(graph, view, question, self.changes(root))
+        frequencies, rows = graph.frequencies(question.title_terms)
+        sure = confidence(question, signs, best, frequencies, rows)
+        ranked = [one.scaled(sure) for one in fused(signs, view, tests_meant=question.about_tests)]
+        return [one for one in ranked if scope.covers_path(one.path)], stretches
+
+    @staticmethod
+    def _symbols(question: CodeQuestion, nodes: Iterable[Node], stretches: Sequence[Hit]) -> list[tuple[float, Node]]:
+        """Symbols of a file with their share of its score, best first; those that show nothing of the question are left out."""
+        scored = [(own_share(question, node.label, node.line_start, node.line_end, stretches), node) for node in nodes]
+        return sorted((one for one in scored if one[0] > 0), key=lambda one: (-one[0], one[1].line_start, one[1].id))
+
+    # -- rows --------------------------------------------------------------------------------------------------------
+
+    def _row(self, view: _View, node: Node, ranked: Ranked) -> dict[str, Any]:
+        return {
+            "node_id": node.id,
+            "label": node.label,
+            "type": node.kind,
+            "score": ranked.score,
+            "score_breakdown": ranked.breakdown(),
+            "intent_summary": _intent(node),
+            "file_path": node.path,
+            "line_start": node.line_start,
+            "line_end": node.line_end,
+            "excerpt": node.excerpt,
+            "connections": self._connections(view, node.id),
+            "source": "code",
+        }
+
+    @staticmethod
+    def _connections(view: _View, node_id: str) -> list[dict[str, str]]:
+        """The strongest edges from and to a node."""
+        import numpy as np
+
+        arrays = view.arrays
+        at = view.place(node_id)
+        if at is None:
+            return []
+        edges = view.edges_at(at)
+        if not len(edges):
+            return []
+        order = np.lexsort((arrays.target[edges], arrays.source[edges], -arrays.weight[edges]))
+        found: dict[str, dict[str, str]] = {}
+        for edge in edges[order]:
+            other = int(arrays.target[edge] if arrays.source[edge] == at else arrays.source[edge])
+            relation = arrays.relations[int(arrays.relation[edge])]
+            found.setdefault(
+                arrays.ids[other], {"node_id": arrays.ids[other], "label": arrays.labels[other], "relation": relation}
+            )
+            if len(found) == CONNECTIONS:
+                break
+        return list(found.values())
+
+
+def _kept(shelf: OrderedDict[Any, Any], key: Any, value: Any) -> None:
+    shelf[key] = value
+    shelf.move_to_end(key)
+    while len(shelf) > _KEPT:
+        shelf.popitem(last=False)
+
+
+def _intent(node: Node) -> str:
+    """What a node is, in a line."""
+    place = f" in {node.path}" if node.path and node.kind != "file" else ""
+    return f"{node.kind} {node.label}{place}" + (f": {node.excerpt}" if node.excerpt and node.excerpt != node.label else "")
