@@ -407,6 +407,17 @@ def test_store_neighbours_are_edges_in_both_directions(store: BrainStore) -> Non
     assert store.neighbours("z", limit=9) == ()
 
 
+def test_store_the_whole_graph_has_every_node_and_edge_once_by_name(store: BrainStore) -> None:
+    with store.writing() as writer:
+        writer.put_graph("claim:x", [node("b"), node("a")], [edge("b", "a"), edge("a", "b")])
+        writer.put_graph("claim:y", [node("a"), node("c")], [edge("a", "b"), edge("a", "c", "about")])
+
+    nodes, edges = store.whole_graph()
+
+    assert [one.id for one in nodes] == ["a", "b", "c"]
+    assert edges == (edge("a", "c", "about"), edge("a", "b"), edge("b", "a"))
+
+
 # --- full text ---------------------------------------------------------------------------------------------------------------
 
 

@@ -306,6 +306,12 @@ class MemoryStore(MemoryEvidenceReads):
         found = {edge for _, edges in self._state.graph.values() for edge in edges if node_id in (edge.source, edge.target)}
         return tuple(sorted(found, key=lambda edge: (edge.source, edge.relation, edge.target))[: max(limit, 0)])
 
+    def whole_graph(self) -> tuple[tuple[Node, ...], tuple[Edge, ...]]:
+        nodes = {id_: node for _, (nodes, _) in sorted(self._state.graph.items()) for id_, node in nodes.items()}
+        edges = {edge for _, edges in self._state.graph.values() for edge in edges}
+        by_name = sorted(edges, key=lambda edge: (edge.source, edge.relation, edge.target))
+        return tuple(nodes[id_] for id_ in sorted(nodes)), tuple(by_name)
+
     def intents(self) -> tuple[Intent, ...]:
         return tuple(sorted(self._state.intents.values(), key=lambda intent: (intent.at, intent.id)))
 
