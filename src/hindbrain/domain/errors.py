@@ -43,6 +43,7 @@ __all__ = [
     "Unauthorized",
     "UnknownBrain",
     "UnknownClaim",
+    "UnknownEvidence",
     "UnknownOperation",
     "UnknownRoute",
     "UnsupportedMedia",
@@ -182,6 +183,13 @@ class UnknownClaim(HindbrainError):
     """No live claim has this slug in that brain."""
 
     code = "unknown_claim"
+    http_status = 404
+
+
+class UnknownEvidence(HindbrainError):
+    """There is no such evidence in the brains this caller reads."""
+
+    code = "unknown_evidence"
     http_status = 404
 
 

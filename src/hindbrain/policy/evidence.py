@@ -107,7 +107,8 @@ CODE_SUFFIXES = frozenset(
 NOISE_MAX = 128 * 1024  # characters of a message that is looked through for noise; hosts write no longer ones
 # What an agent host writes into its own log beside what was said. Each takes whole lines or blocks outside code fences.
 NOISE: tuple[re.Pattern[str], ...] = (
-    re.compile(r"[ \t]*<system-reminder>.*?(?:</system-reminder>|\Z)[ \t]*\n?", re.S),
+    re.compile(r"^[ \t]*<system-reminder>.*?(?:</system-reminder>|\Z)[ \t]*(?:\n|\Z)", re.S | re.M),
+    re.compile(r"<system-reminder>.*?(?:</system-reminder>|\Z)", re.S),
     re.compile(r"^[ \t]*<(command-(?:name|message|args)|local-command-std(?:out|err))>.*?</\1>[ \t]*\n?", re.S | re.M),
     re.compile(r"^[ \t]*<(environment_context|user_instructions|turn_aborted)>.*?</\1>[ \t]*\n?", re.S | re.M),
     re.compile(r'^[ \t]*\[(?:\s*"toolu_\w+"\s*,?)+\][ \t]*(?:\n|\Z)', re.M),

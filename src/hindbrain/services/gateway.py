@@ -31,7 +31,7 @@ __all__ = ["TERMS_META", "Draft", "Gateway", "Put", "claim_terms", "fingerprints
 
 TERMS_META = "terms_version"  # which words the claims of a brain are found by
 
-_STANDS_ALONE = 16  # folded characters from which a value is a value also under another label
+STANDS_ALONE = 16  # folded characters from which a value is a value also under another label
 _NEIGHBOURS = 8  # lines or blocks that are read together when a value may have been cut into pieces
 _TRIES = 5
 
@@ -82,7 +82,7 @@ def fingerprints(claim: Claim, salt: str, *, slug: str | None = None) -> list[st
             if not folded:
                 continue
             made.append(_mac(salt, f"{label or slug or ''}\x1f{folded}"))
-            if len(folded) >= _STANDS_ALONE:
+            if len(folded) >= STANDS_ALONE:
                 made.append(_mac(salt, folded))
     return list(dict.fromkeys(made))
 
@@ -100,7 +100,7 @@ def traces(claim: Claim, salt: str, *, slug: str) -> list[str]:
     together = {run for row in distinct for run in _runs(row)}
     made = fingerprints(claim, salt, slug=slug)
     made += [_mac(salt, f"{label or slug}\x1f{folded}") for label, folded in product(folds(claim.label), alone)]
-    made += [_mac(salt, folded) for folded in alone | together if len(folded) >= _STANDS_ALONE]
+    made += [_mac(salt, folded) for folded in alone | together if len(folded) >= STANDS_ALONE]
     return list(dict.fromkeys(made))
 
 

@@ -1,0 +1,369 @@
+"""Evidence: single observations, recorded, looked at, taken away and brought back. Raw, word for word, and never knowledge."""
+
+import datetime
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hindbrain.domain.brain import MEDULLA, Brain
+from hindbrain.domain.caller import Caller, Channel
+from hindbrain.domain.errors import ClaimTooLarge, InvalidParams, Rejected, UnknownEvidence
+from hindbrain.domain.evidence import Domain, Evidence, EvidenceId, Provenance, SourceType
+from hindbrain.domain.ledger import Act
+from hindbrain.engines.chunking import Chunk, Shape, chunked
+from hindbrain.engines.transcripts import Turn
+from hindbrain.policy.evidence import RECORD_MAX_BYTES, TAG_MAX, TAGS_MOST, WORD_MAX
+from hindbrain.services.brains import Brains, OpenBrain
+from hindbrain.services.events import Events
+from hindbrain.services.evidence_anchor import Anchors
+from hindbrain.services.evidence_batch import Batches
+from hindbrain.services.evidence_guard import check_word, row_print, traces_of
+from hindbrain.services.evidence_rows import Piece, Scope
+from hindbrain.services.gateway import Gateway, recorded
+from hindbrain.services.routing import Router
+from hindbrain.stores.port import Mark, Where
+
+__all__ = ["DELETED", "Observation", "Observations", "iso", "wire_row"]
+
+DELETED = "evidence_deleted"
+_LAST = 1 << 40
+_PAGE = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observation:
+    """What a caller saw, and where it belongs."""
+
+    text: str
+    wing: str = ""
+    room: str | None = None
+    domain: Domain = Domain.PROJECT
+    field: str = "general"
+    provenance: Provenance | None = None
+    tags: tuple[str, ...] = ()
+    importance: int = 0
+    source: str | None = None
+    thread: str | None = None
+    message: str | None = None
+    speaker: str | None = None
+    role: str | None = None
+    said_at: int | None = None
+    anchor_kind: str | None = None
+    anchor_id: str | None = None
+    cwd: str | None = None
+    branch_local: bool = False
+    dry_run: bool = False
+
+    def names(self) -> dict[str, str]:
+        """The short words beside the text."""
+        held = {
+            name: getattr(self, name) for name in ("wing", "room", "field", "thread", "message", "speaker", "role", "anchor_id")
+        }
+        return {name: value for name, value in held.items() if value}
+
+
+def iso(at: int | None) -> str | None:
+    """A time as people and other programs read it."""
+    if at is None:
+        return None
+    moment = datetime.datetime.fromtimestamp(at // 1000, datetime.UTC).replace(microsecond=at % 1000 * 1000)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def wire_row(row: Evidence) -> dict[str, Any]:
+    """A row as every surface shows it: with its citation, its scope and its place in a conversation."""
+    return {
+        "id": row.id,
+        "evidence_id": row.id,
+        "memory_kind": "evidence",
+        "content": row.content,
+        "wing": row.wing,
+        "room": row.room,
+        "source_file": row.source,
+        "source_type": row.source_type.value,
+        "provenance": row.provenance.value,
+        "domain": row.domain.value,
+        "field": row.field,
+        "anchor_kind": row.anchor.kind.value,
+        "anchor_id": row.anchor.id,
+        "parent_anchor_id": row.anchor.parent,
+        "tags": list(row.tags),
+        "importance": row.importance,
+        "chunk_index": row.chunk_index,
+        "normalize_version": row.normalize_version,
+        "thread": row.thread,
+        "position": row.position,
+        "message_id": row.message or None,
+        "speaker": row.speaker,
+        "role": row.role,
+        "said_at": iso(row.said_at),
+        "added_at": iso(row.added_at),
+        "deleted_at": iso(row.deleted_at),
+    }
+
+
+def default_provenance(channel: Channel) -> Provenance:
+    """What an observation is taken for when nobody says: trust follows the channel."""
+    return {Channel.HUMAN: Provenance.HUMAN, Channel.RESEARCH: Provenance.RESEARCH}.get(channel, Provenance.RUNTIME)
+
+
+class Observations:
+    """Single observations of a brain."""
+
+    def __init__(
+        self,
+        brains: Brains,
+        router: Router,
+        anchors: Anchors,
+        gateway: Gateway,
+        batches: Batches,
+        events: Events,
+        clock: Callable[[], int],
+    ) -> None:
+        self._brains = brains
+        self._router = router
+        self._anchors = anchors
+        self._gateway = gateway
+        self._batches = batches
+        self._events = events
+        self._clock = clock
+
+    # -- in ----------------------------------------------------------------------------------------------------------
+
+    def record(self, caller: Caller, seen: Observation) -> dict[str, Any]:
+        """Keep one observation. The same one again is no second row."""
+        self._check(seen)
+        provenance = seen.provenance or default_provenance(caller.channel)
+        placed = self._anchors.placed(
+            caller,
+            domain=seen.domain,
+            provenance=provenance,
+            kind=seen.anchor_kind,
+            anchor_id=seen.anchor_id,
+            cwd=seen.cwd,
+            branch_local=seen.branch_local,
+        )
+        with self._brains.use(placed.brain) as opened:
+            texts = [seen.text, seen.source or "", *seen.names().values(), *seen.tags]
+            self._gateway.check_hygiene(opened, texts, site="record")
+            salt = "" if seen.dry_run and opened.store.meta("salt") is None else self._gateway.salt(opened)
+            scope = Scope(
+                source=seen.source or "",
+                source_type=SourceType.CONVERSATION if seen.thread is not None else SourceType.MANUAL,
+                provenance=provenance,
+                anchor=placed.anchor,
+                domain=seen.domain,
+                field=seen.field,
+                wing=seen.wing,
+                room=seen.room,
+                added_at=self._clock(),
+                tags=seen.tags,
+                importance=seen.importance,
+            )
+            piece = self._piece(opened, seen, scope, salt)
+            if opened.store.tombstones([mark for mark, _, _ in piece.traces]):
+                raise Rejected(
+                    f"this value was rejected or forgotten in {placed.brain.display_name}",
+                    fix="record what holds instead; a person can lift the rejection in a terminal",
+                )
+            if seen.dry_run:
+                kept = self._batches.planned(opened, scope, [piece], salt)
+            else:
+                kept = self._batches.put(caller, opened, scope, [piece], salt, act="evidence.record", revive=True)
+            row = opened.store.evidence(kept.seen[:1]).get(kept.seen[0]) if kept.seen else None
+        if not kept.seen:
+            raise Rejected("the value was rejected a moment ago", fix="record what holds instead")
+        created = bool(kept.created)
+        return {
+            "ok": True,
+            "schema": "hindbrain-record-v0",
+            "evidence_id": kept.seen[0],
+            "evidence_ids": kept.seen,
+            "created": created,
+            "dry_run": seen.dry_run,
+            "brain": placed.brain.name,
+            "source_file": row.source if row else seen.source,
+            "provenance": provenance.value,
+            "anchor_kind": placed.anchor.kind.value,
+            "anchor_id": placed.anchor.id,
+            "parent_anchor_id": placed.anchor.parent,
+            "rendered": f"{'Kept' if created else 'Already there'}: {kept.seen[0]} in {placed.brain.display_name}.",
+        }
+
+    def _check(self, seen: Observation) -> None:
+        if not seen.text.strip():
+            raise InvalidParams("the text is empty", fix="say what was observed")
+        size = len(seen.text.encode("utf-8", "surrogatepass"))
+        if size > RECORD_MAX_BYTES:
+            raise ClaimTooLarge(
+                f"the observation has {size} bytes; {RECORD_MAX_BYTES} is the most",
+                fix="memory.ingest takes documents of any kind",
+            )
+        self._gateway.check_text(seen.text)
+        for name, value in seen.names().items():
+            check_word(value, name, WORD_MAX * 10 if name == "anchor_id" else WORD_MAX)
+        if seen.source is not None:
+            check_word(seen.source, "source", WORD_MAX * 10)
+        if len(seen.tags) > TAGS_MOST:
+            raise InvalidParams(f"{len(seen.tags)} tags; {TAGS_MOST} are the most", fix="leave some out")
+        for tag in seen.tags:
+            if not check_word(tag, "a tag", TAG_MAX).strip():
+                raise InvalidParams("a tag is empty", fix="leave it out")
+
+    def _piece(self, opened: OpenBrain, seen: Observation, scope: Scope, salt: str) -> Piece:
+        """The observation whole when an embedder can read it whole, else in chunks; at the end of its thread if it has one."""
+        chunks = chunked(seen.text, Shape.MESSAGE)
+        if len(chunks) == 1:
+            chunks = [Chunk(start=0, end=len(seen.text))]
+        first, message = 0, seen.message or ""
+        if seen.thread is not None:
+            held = [
+                row
+                for row in opened.store.thread(seen.thread, first=0, last=_LAST, where=Where(anchor_ids=(scope.anchor.id,)))
+                if (row.wing, row.room) == (scope.wing, scope.room)
+            ]
+            same = [row.position for row in held if message and row.message == message]
+            first = min(same) if same else max((row.position for row in held), default=-1) + 1
+        turn = Turn(
+            text=seen.text, thread=seen.thread, message=message, speaker=seen.speaker, role=seen.role, said_at=seen.said_at
+        )
+        return Piece(
+            text=seen.text,
+            turn=turn,
+            thread=seen.thread,
+            first=first,
+            chunks=chunks,
+            secrets=(),
+            traces=traces_of(seen.text, salt),
+            document=False,
+        )
+
+    # -- looking -----------------------------------------------------------------------------------------------------
+
+    def readable(self, caller: Caller, tier: str | None) -> list[Brain]:
+        """The brains a read goes to: the caller's own and the medulla, or the one that is named."""
+        if tier not in (None, "", "project", MEDULLA):
+            raise InvalidParams(f"tier {tier!r} means nothing here", fix="leave tier out, or give project or medulla")
+        shared = [self._brains.home.medulla()] if self._brains.has_medulla() else []
+        if tier == MEDULLA:
+            return shared
+        own = self._router.route(caller).brain
+        return [*([own] if own is not None else []), *(shared if tier != "project" else [])]
+
+    def holding(self, caller: Caller, evidence_id: str, *, deleted: bool = False) -> tuple[Brain, Evidence]:
+        """The row with an id, and the brain that has it."""
+        for brain in self.readable(caller, None):
+            with self._brains.use(brain) as opened:
+                id_ = EvidenceId(evidence_id)
+                if (found := opened.store.evidence([id_], deleted=deleted).get(id_)) is not None:
+                    return brain, found
+        raise UnknownEvidence(
+            f"there is no evidence {evidence_id[:80]!r} here", fix="memory.search or memory.list shows what there is"
+        )
+
+    def get(self, caller: Caller, *, evidence_id: str, deleted: bool) -> dict[str, Any]:
+        """One row, whole."""
+        brain, row = self.holding(caller, evidence_id, deleted=deleted)
+        return {"ok": True, "schema": "hindbrain-evidence-v0", "brain": brain.name, **wire_row(row)}
+
+    def listed(
+        self, caller: Caller, *, where: Where, anchor_id: str | None, tier: str | None, deleted: bool, limit: int, newest: bool
+    ) -> dict[str, Any]:
+        """Rows by filter, oldest or newest first, and how many there are. A repository also lists what its checkouts hold."""
+        rows: list[tuple[str, Evidence]] = []
+        total = 0
+        for brain in self.readable(caller, tier):
+            with self._brains.use(brain) as opened:
+                found = self._deleted(opened) if deleted else opened.store.each_evidence(where)
+                for row in found:
+                    if anchor_id is not None and anchor_id not in (row.anchor.id, row.anchor.parent):
+                        continue
+                    total += 1
+                    rows.append((brain.name, row))
+                    if not newest and len(rows) > limit:
+                        rows.pop()
+                    elif newest and len(rows) > limit + _PAGE:
+                        rows = sorted(rows, key=lambda one: one[1].added_at, reverse=True)[:limit]
+        if newest:
+            rows = sorted(rows[::-1], key=lambda one: one[1].added_at, reverse=True)
+        shown = [wire_row(row) | {"brain": brain} for brain, row in rows[:limit]]
+        return {"ok": True, "schema": "hindbrain-evidence-list-v0", "rows": shown, "total": total}
+
+    @staticmethod
+    def _deleted(opened: OpenBrain) -> list[Evidence]:
+        ids = [EvidenceId(mark.slug) for mark in opened.store.marks(kind=DELETED)]
+        return [row for row in opened.store.evidence(ids, deleted=True).values() if row.deleted_at is not None]
+
+    # -- away and back -----------------------------------------------------------------------------------------------
+
+    def delete(self, caller: Caller, *, evidence_id: str, reason: str) -> dict[str, Any]:
+        """Take a row out of every answer; it can be brought back until it is purged. Its source does not bring it back."""
+        brain, row = self.holding(caller, evidence_id)
+        self._gateway.check_text(reason)
+        with self._brains.use(brain) as opened:
+            self._gateway.check_hygiene(opened, [reason], site="memory.delete")
+            salt, now = self._gateway.salt(opened), self._clock()
+            with opened.store.writing() as writer:
+                writer.append(self._act("evidence.delete", caller, salt, [row.id], now))
+                writer.delete_evidence([row.id], at=now)
+                writer.put_tombstone(row_print(salt, row.id), at=now, by=caller.agent, reason=reason)
+                writer.put_mark(
+                    Mark(slug=row.id, kind=DELETED, at=now, by=caller.agent, channel=caller.channel.value, note=reason)
+                )
+        self._events.publish({"brain": brain.name, "act": "evidence.delete"}, session=caller.session)
+        return self._done("deleted", brain, row.id, f"Deleted {row.id}; memory.restore brings it back.")
+
+    def restore(self, caller: Caller, *, evidence_id: str) -> dict[str, Any]:
+        """Bring a deleted row back as it was."""
+        brain, row = self.holding(caller, evidence_id, deleted=True)
+        if row.deleted_at is None:
+            return self._done("restored", brain, row.id, f"{row.id} was not deleted.") | {"restored": False}
+        with self._brains.use(brain) as opened:
+            salt = self._gateway.salt(opened)
+            if opened.store.tombstones([mark for mark, _, _ in traces_of(row.content, salt)]):
+                raise Rejected("this value was rejected or forgotten here", fix="a person can lift the rejection in a terminal")
+            self._batches.revive(caller, opened, row, salt, mark=DELETED)
+        return self._done("restored", brain, row.id, f"Restored {row.id}.")
+
+    def purge(self, caller: Caller, *, before: int | None, tier: str | None) -> dict[str, Any]:
+        """Erase for good what was deleted: text, words and vectors."""
+        brain = self._router.named(caller, tier)
+        with self._brains.use(brain) as opened:
+            rows = [row for row in self._deleted(opened) if before is None or (row.deleted_at or 0) < before]
+            ids = [row.id for row in rows]
+            salt, now = self._gateway.salt(opened), self._clock()
+            if ids:
+                with opened.store.writing() as writer:
+                    writer.append(self._act("evidence.purge", caller, salt, ids, now))
+                    writer.erase_evidence(ids)
+                    for id_ in ids:
+                        writer.drop_mark(id_, DELETED)
+        return {
+            "ok": True,
+            "schema": "hindbrain-memory-purge-v0",
+            "brain": brain.name,
+            "purged": len(ids),
+            "rendered": f"Erased {len(ids)} deleted row(s) of {brain.display_name} for good.",
+        }
+
+    @staticmethod
+    def _act(act: str, caller: Caller, salt: str, ids: Sequence[EvidenceId], now: int) -> Act:
+        return Act(
+            act=act,
+            subject="evidence",
+            actor=caller.agent,
+            channel=caller.channel,
+            at=now,
+            payload={"rows": len(ids), "ids": [recorded(salt, id_)[:16] for id_ in ids]},
+        )
+
+    @staticmethod
+    def _done(what: str, brain: Brain, id_: str, told: str) -> dict[str, Any]:
+        return {
+            "ok": True,
+            "schema": f"hindbrain-memory-{what}-v0",
+            "evidence_id": id_,
+            what: True,
+            "brain": brain.name,
+            "rendered": told,
+        }

@@ -1,0 +1,100 @@
+"""Anchors of evidence: which scope an observation belongs to, by the checkout it was made in, and which brain holds it."""
+
+import os
+from dataclasses import dataclass
+
+from hindbrain.domain.anchor import GLOBAL, LEGACY, Anchor, AnchorKind
+from hindbrain.domain.brain import Brain
+from hindbrain.domain.caller import Caller
+from hindbrain.domain.errors import InvalidParams, PathRefused
+from hindbrain.domain.evidence import Domain, Provenance
+from hindbrain.services.brains import Brains
+from hindbrain.services.routing import Router
+from hindbrain.stores.evidence_checkout import checkout_of
+
+__all__ = ["Anchors", "Placed", "anchor_at"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placed:
+    """Where an observation goes: its brain, its anchor, and the checkout it was made in, if any."""
+
+    brain: Brain
+    anchor: Anchor
+    checkout: str | None = None
+
+
+def anchor_at(directory: str, kind: AnchorKind = AnchorKind.WORKTREE) -> tuple[Anchor, str]:
+    """The anchor of a directory, and the root of its checkout. Outside git a directory is a checkout without a repository."""
+    checkout = checkout_of(directory)
+    parent = f"repo://{checkout.common}" if checkout.common is not None else None
+    if kind is AnchorKind.REPO and parent is not None:
+        return Anchor(kind=kind, id=parent), checkout.root
+    return Anchor(kind=AnchorKind.WORKTREE, id=f"worktree://{checkout.root}", parent=parent), checkout.root
+
+
+class Anchors:
+    """Places observations."""
+
+    def __init__(self, brains: Brains, router: Router) -> None:
+        self._brains = brains
+        self._router = router
+
+    def placed(
+        self,
+        caller: Caller,
+        *,
+        domain: Domain,
+        provenance: Provenance,
+        kind: str | None,
+        anchor_id: str | None,
+        cwd: str | None,
+        branch_local: bool = False,
+    ) -> Placed:
+        """The given anchor, else the derived one. What is anchored to no project is kept in the medulla, the rest at home."""
+        if (kind is None) != (anchor_id is None):
+            raise InvalidParams("anchor_kind and anchor_id go together", fix="give both, or neither and let them be derived")
+        if kind is not None and anchor_id is not None:
+            given = Anchor(kind=AnchorKind(kind), id=anchor_id)
+            self._check(given, domain)
+            return Placed(brain=self._brain(caller, given), anchor=given)
+        if domain is Domain.GLOBAL:
+            return Placed(brain=self._brains.home.medulla(), anchor=GLOBAL)
+        brain = self._router.write_route(caller)
+        directory = self._directory(caller, brain, cwd)
+        if directory is None:
+            return Placed(brain=brain, anchor=LEGACY)
+        shared = provenance is Provenance.RESEARCH and not branch_local
+        anchor, root = anchor_at(directory, AnchorKind.REPO if shared else AnchorKind.WORKTREE)
+        return Placed(brain=brain, anchor=anchor, checkout=root)
+
+    @staticmethod
+    def _check(anchor: Anchor, domain: Domain) -> None:
+        """Said before an id is made of it; the value itself refuses the same."""
+        if anchor.kind is AnchorKind.GLOBAL and domain is not Domain.GLOBAL:
+            raise InvalidParams(
+                f"a global anchor needs the domain global, not {domain.value}",
+                fix="give domain=global, or anchor it at the repository",
+            )
+
+    def _brain(self, caller: Caller, anchor: Anchor) -> Brain:
+        return self._brains.home.medulla() if anchor.kind is AnchorKind.GLOBAL else self._router.write_route(caller)
+
+    def _directory(self, caller: Caller, brain: Brain, cwd: str | None) -> str | None:
+        """The directory an observation was made in: what the call says, else where the caller stands, if that is this brain's."""
+        if cwd is not None:
+            if not os.path.isabs(cwd) or "\x00" in cwd:
+                raise PathRefused(f"{cwd[:120]!r} is not an absolute path", fix="give cwd as an absolute directory")
+            found = self._brains.covering(os.path.realpath(cwd))
+            if found is None or found.name != brain.name:
+                raise PathRefused(
+                    f"{cwd[:200]!r} does not belong to {brain.display_name}", fix="give a directory of this project as cwd"
+                )
+            return cwd
+        for standing in (caller.root, caller.told_root):
+            if standing is not None and os.path.isdir(standing):
+                found = self._brains.covering(standing)
+                if found is not None and found.name == brain.name:
+                    return standing
+        known = caller.root is not None or caller.told_root is not None
+        return brain.root if known and brain.root is not None and os.path.isdir(brain.root) else None

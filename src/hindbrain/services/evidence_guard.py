@@ -1,0 +1,137 @@
+"""The guard of evidence: what of a text may not be kept. Secrets close the chunk they stand in; a rejected or forgotten value is
+cut out of it, and what stands around stays. The same fingerprints as for claims, so that one rejection holds for both."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from hindbrain.domain.errors import HygieneRefused, InvalidParams
+from hindbrain.engines.hygiene import Finding, has_conflict_markers, scan
+from hindbrain.engines.text import folds
+from hindbrain.services.brains import OpenBrain
+from hindbrain.services.gateway import STANDS_ALONE, Gateway, recorded
+
+__all__ = ["Secret", "check_word", "row_print", "secrets_in", "traces_of", "values_of"]
+
+Span = tuple[int, int]
+Trace = tuple[str, int, int]  # fingerprint, and where in the text
+
+_WINDOW = 4_096  # characters looked at together: the patterns are not linear in the length of what they look at
+_SHARED = 256
+_RUN = 8  # neighbours that are read together when a value may have been cut into pieces
+_UNIT = re.compile(r"[^\n]+?(?:[.!?…。！？]+(?=[\s\"'”’)\]]|$)|(?=\n)|$)", re.M)
+_BULLET = re.compile(r"[\s>*#•–—-]*(?:\d{1,3}[.)]\s+)?")
+_PAIR = re.compile(r"(.{1,200}?)\s*(?::|=|\bis\b|\bare\b)\s*(.+)", re.S)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Secret:
+    """Something that must not be kept: where it stands, and what it looks like."""
+
+    start: int
+    end: int
+    line: int
+    refusal: HygieneRefused
+
+
+def check_word(value: str, name: str, most: int) -> str:
+    """A name that stands beside evidence: short, one line, plain."""
+    if len(value) > most or any(ord(c) < 32 for c in value):
+        raise InvalidParams(f"{name} is a name of at most {most} characters on one line", fix=f"shorten {name}")
+    return value
+
+
+# -- secrets ---------------------------------------------------------------------------------------------------------
+
+
+def secrets_in(gateway: Gateway, opened: OpenBrain, text: str, *, site: str) -> list[Secret]:
+    """What the hygiene floor refuses in a text, unless a person let that line through."""
+    found = []
+    for start, part in _parts(text):
+        for hit in scan(part):
+            lines = part.split("\n")
+            begin = start + sum(len(line) + 1 for line in lines[: hit.line - 1])
+            told = _lines_of(hit, lines)
+            try:
+                if hit.pattern_class != "conflict_marker" or _unfinished(text):
+                    gateway.check_hygiene(opened, [told], site=site)
+            except HygieneRefused as refusal:
+                line = text.count("\n", 0, begin) + 1
+                found.append(Secret(start=begin, end=begin + len(told), line=line, refusal=refusal))
+    return found
+
+
+def _lines_of(hit: Finding, lines: Sequence[str]) -> str:
+    """The line of a finding; with the next one when the secret was broken over a line end."""
+    own = lines[hit.line - 1]
+    return own if own.strip() == hit.text else "\n".join(lines[hit.line - 1 : hit.line + 1])
+
+
+def _unfinished(text: str) -> bool:
+    """A line of equal signs is a heading in many documents; with the other marks it is a merge that nobody finished."""
+    return has_conflict_markers(text) and re.search(r"^<{7}(?: |$)", text, re.M) is not None
+
+
+def _parts(text: str) -> Iterator[tuple[int, str]]:
+    at = 0
+    while True:
+        end = min(at + _WINDOW, len(text))
+        if end < len(text) and (cut := text.rfind("\n", at + _WINDOW // 2, end)) > 0:
+            end = cut + 1
+        yield at, text[at:end]
+        if end >= len(text):
+            return
+        at = max(at + 1, end - _SHARED)
+
+
+# -- values that stay away -------------------------------------------------------------------------------------------
+
+
+def row_print(salt: str, evidence_id: str) -> str:
+    """What is remembered of a row that somebody deleted: reading its source again does not bring it back."""
+    return recorded(salt, f"row\x1f{evidence_id}")
+
+
+def traces_of(text: str, salt: str) -> list[Trace]:
+    """What a buried value would look like in a text: the whole, each sentence and line, runs of them, and `label: value`."""
+    units = list(_units(text))
+    made: dict[str, Span] = {}
+    for form in (0, -1):
+        folded = [(folds(text[start:end])[form], start, end) for start, end in units]
+        for at, (own, start, end) in enumerate(folded):
+            run = ""
+            for more, _, stop in folded[at : at + _RUN]:
+                run += more
+                if len(run) >= STANDS_ALONE:
+                    made.setdefault(run, (start, stop))
+            if pair := _PAIR.fullmatch(text, start, end):
+                label, value = folds(pair[1])[form], folds(pair[2])[form]
+                made.setdefault(f"{label}\x1f{value}", (start, end))
+                if len(value) >= STANDS_ALONE:
+                    made.setdefault(value, (start, end))
+            if len(own) < STANDS_ALONE and len(units) == 1 and own:
+                made.setdefault(f"{own}\x1f{own}", (start, end))
+        whole = folds(text)[form]
+        if len(whole) >= STANDS_ALONE:
+            made.setdefault(whole, (0, len(text)))
+        if text.isascii():
+            break
+    return [(recorded(salt, value), start, end) for value, (start, end) in made.items()]
+
+
+def _units(text: str) -> Iterator[Span]:
+    """Sentences and lines, without the marks of a list or a quotation."""
+    for match in _UNIT.finditer(text):
+        begin = _BULLET.match(text, match.start(), match.end())
+        start, end = (begin.end() if begin else match.start()), match.end()
+        while end > start and text[end - 1].isspace():
+            end -= 1
+        if end > start:
+            yield start, end
+
+
+def values_of(text: str, salt: str) -> list[str]:
+    """What a tombstone remembers when a text is forgotten: the whole, and each sentence that is long enough to be a value."""
+    pieces = [text, *(text[start:end] for start, end in _units(text))]
+    values: Iterable[str] = (folded for piece in pieces for folded in folds(piece) if len(folded) >= STANDS_ALONE)
+    return list(dict.fromkeys(recorded(salt, value) for value in values))
