@@ -109,18 +109,18 @@ class Embedding:
     def lend(self, opened: OpenBrain) -> None:
         """What a search without an owner gives: a bounded time, so that small brains are whole and large ones answer."""
         if not self._resident and self._embedder.ready():
-            self._drained(opened, LENT_S, LENT_BATCH, None)
+            self._drained(opened, LENT_S, LENT_BATCH, None, newest=True)
 
     def drain(self, opened: OpenBrain, seconds: float, progress: Progress | None = None) -> IndexState:
         """Embed what is waiting in this brain, until nothing is or the time is over."""
-        self._drained(opened, seconds, BATCH, progress)
+        self._drained(opened, seconds, BATCH, progress, newest=False)
         return self.state(opened)
 
-    def _drained(self, opened: OpenBrain, seconds: float, limit: int, progress: Progress | None) -> None:
+    def _drained(self, opened: OpenBrain, seconds: float, limit: int, progress: Progress | None, *, newest: bool) -> None:
         deadline = time.monotonic() + seconds
         waiting = self.state(opened).pending if progress is not None else 0
         done = 0
-        while time.monotonic() < deadline and (made := self._round(opened, limit)):
+        while time.monotonic() < deadline and (made := self.step(opened, limit, newest=newest)):
             done += made
             if progress is not None:
                 progress(min(done, waiting), max(waiting, done), "embedding")
@@ -161,31 +161,32 @@ class Embedding:
 
     def _look_at_all(self) -> int:
         """One round for each warm brain; how many rows got their vectors."""
-        return sum(self._looked_at(opened) for opened in self._brains.each_warm() if not self._rests(opened.brain.name))
+        newest, self._fresh = self._fresh, False
+        awake = [opened for opened in self._brains.each_warm() if not self._rests(opened.brain.name)]
+        return sum(self._looked_at(opened, newest=newest) for opened in awake)
 
     def _rests(self, name: str) -> bool:
         return time.monotonic() < self._resting.get(name, 0.0)
 
-    def _looked_at(self, opened: OpenBrain) -> int:
+    def _looked_at(self, opened: OpenBrain, *, newest: bool) -> int:
         if self._stopping.is_set():
             return 0
         try:
             with self._brains.use(opened.brain) as held:
-                return self._round(held, BATCH)
+                return self.step(held, BATCH, newest=newest)
         except Exception as defect:  # noqa: BLE001 - the thread outlives a full disk; the rows stay pending, which every answer says
             LOG.error("embedding rests for %d s: %s", _RETRY_S, type(defect).__name__)
             self._resting[opened.brain.name] = time.monotonic() + _RETRY_S
             return 0
 
-    # -- one round ---------------------------------------------------------------------------------------------------
+    # -- one step ----------------------------------------------------------------------------------------------------
 
-    def _round(self, opened: OpenBrain, limit: int) -> int:
-        """Embed one batch of each shelf: what was just written first, else the oldest. How many rows it was."""
+    def step(self, opened: OpenBrain, limit: int, *, newest: bool) -> int:
+        """Embed one batch of each shelf: of what was written last, or of what waits longest. How many rows it was."""
         with self._working:
             stamp = self._embedder.stamp
             if stamp is None or not self._embedder.ready():
                 return 0
-            newest, self._fresh = self._fresh, False
             done = sum(self._embedded(opened, stamp, shelf, limit, newest=newest) for shelf in Shelf)
             if not done:
                 self._drop_older(opened, stamp)
