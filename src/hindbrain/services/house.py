@@ -29,6 +29,7 @@ from hindbrain.services.recall import Recall
 from hindbrain.services.reconcile import Reconciler
 from hindbrain.services.recovery import Recovery
 from hindbrain.services.repairs import Repairs
+from hindbrain.services.retrieval import Retrieval
 from hindbrain.services.routing import Router
 from hindbrain.services.rows import RowMaker
 from hindbrain.services.standing import Standing
@@ -62,6 +63,9 @@ class House:
         self.contract = Contract(home, self.brains, self.router)
         self.gateway = Gateway(clock, self.events)
         self.reconciler = Reconciler(self.gateway, settings, clock)
+        self.embedder = Embedder(home, settings)
+        self.embedding = Embedding(self.brains, self.embedder, self.events, resident=resident)
+        self.retrieval = Retrieval(self.embedder, self.embedding)
         self.maker = RowMaker(home, settings.number("stale_after_days"))
         self.feeds = Feeds(self.reconciler, self.maker, clock, patient=not resident)
         self.recall = Recall(self.brains, self.feeds, settings, clock)
@@ -80,8 +84,6 @@ class House:
         self.recovery = Recovery(home, self.brains, self.router, self.contract, os.environ)
         self.repairs = Repairs(home, self.brains, clock)
         self.doctor = Doctor(home, self.brains, self.router, self.contract, self.counters, self.reconciler, self.recovery, clock)
-        self.embedder = Embedder(home, settings)
-        self.embedding = Embedding(self.brains, self.embedder, self.events, resident=resident)
         self.model = Model(self.brains, self.router, self.embedder, self.embedding)
         self._ticking = threading.Lock()
 

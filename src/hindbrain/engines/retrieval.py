@@ -1,0 +1,163 @@
+"""Retrieval: from candidates with their likenesses to one ranking. Pure; stores find candidates, services read rows.
+
+Every likeness is divided by that of the best candidate, so that scores of different kinds can be added, and none depends on how
+many poor candidates came along. Words lead as far as they can be trusted: a question whose words hardly occur is one of meaning.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from hindbrain.policy.retrieval import BESIDE, FLOOR, RAMP, WEIGHTS
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Floats = npt.NDArray[np.float32]
+
+__all__ = [
+    "Candidate",
+    "Scored",
+    "best_of_each",
+    "distinct",
+    "fused",
+    "late_likeness",
+    "rarity",
+    "relevance",
+    "together",
+    "trust",
+]
+
+
+@dataclass(slots=True, kw_only=True)
+class Candidate:
+    """A row that may answer, with how it is like the question. None: not compared that way."""
+
+    key: str
+    turn: int
+    lexical: float = 0.0  # BM25
+    cosine: float | None = None
+    late: float | None = None
+    prior: float = 0.0
+    message: str = ""  # what a chunk is a piece of; empty for a row that is whole
+    thread: str = ""  # the conversation or document it stands in
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scored:
+    """A candidate with its score between 0 and 1 and what it is made of."""
+
+    candidate: Candidate
+    score: float
+    parts: Mapping[str, float] = field(default_factory=dict)
+
+
+def rarity(frequency: int, total: int) -> float:
+    """How much a word tells: the rarer, the more. As BM25 has it, so that a row that has every word once comes near the sum."""
+    return max(1e-6, math.log((max(total, frequency) - frequency + 0.5) / (frequency + 0.5)))
+
+
+def trust(best: float, whole: float) -> float:
+    """How far words lead, from the BM25 of the best row and the rarity of all the question's words together."""
+    share = best / whole if whole > 0 else 0.0
+    return min(1.0, max(RAMP.least, (share - RAMP.start) / RAMP.over))
+
+
+def _scaled(value: float | None, best: float) -> float:
+    return max(0.0, value) / best if value is not None and best > 0 else 0.0
+
+
+def fused(candidates: Iterable[Candidate], *, words: float) -> list[Scored]:
+    """All candidates, best first; equal ones by turn, the newer first. `words` is how far words lead."""
+    given = list(candidates)
+    lexical = max((one.lexical for one in given), default=0.0)
+    dense = max((one.cosine for one in given if one.cosine is not None), default=0.0)
+    late = max((one.late for one in given if one.late is not None), default=0.0)
+    full = words * (WEIGHTS.lexical * (lexical > 0) + WEIGHTS.late * (late > 0)) + WEIGHTS.dense * (dense > 0)
+    made = []
+    for one in given:
+        parts = {
+            "lexical": words * WEIGHTS.lexical * _scaled(one.lexical, lexical),
+            "dense": WEIGHTS.dense * _scaled(one.cosine, dense),
+            "late": words * WEIGHTS.late * _scaled(one.late, late),
+            "prior": one.prior,
+        }
+        made.append((one, parts))
+    return _sorted(made, full)
+
+
+def together(scored: Sequence[Scored]) -> list[Scored]:
+    """The same rows, those of a conversation that answers well a little higher: what else it says is about the same."""
+    best: dict[str, float] = {}
+    for one in scored:
+        thread, reached = one.candidate.thread, sum(one.parts.values())
+        if thread and reached > best.get(thread, 0.0):
+            best[thread] = reached
+    made = [(one.candidate, {**one.parts, "thread": WEIGHTS.thread * best.get(one.candidate.thread, 0.0)}) for one in scored]
+    return _sorted(made, max((sum(parts.values()) for _, parts in made), default=0.0))
+
+
+def _sorted(made: Iterable[tuple[Candidate, Mapping[str, float]]], full: float) -> list[Scored]:
+    summed = sorted(((sum(parts.values()), one, parts) for one, parts in made), key=lambda row: (-row[0], -row[1].turn))
+    return [
+        Scored(candidate=one, score=round(min(1.0, max(0.0, total / full)) if full > 0 else 0.0, 4), parts=parts)
+        for total, one, parts in summed
+    ]
+
+
+def best_of_each(scored: Iterable[Scored]) -> list[Scored]:
+    """One row for each message: a long one is found by its best piece."""
+    seen: set[str] = set()
+    kept = []
+    for one in scored:
+        if not one.candidate.message or one.candidate.message not in seen:
+            seen.add(one.candidate.message)
+            kept.append(one)
+    return kept
+
+
+def distinct(scored: Iterable[Scored], said: Callable[[Scored], str], limit: int) -> list[Scored]:
+    """The first rows of which none says what an earlier one says."""
+    seen: set[str] = set()
+    kept: list[Scored] = []
+    for one in scored:
+        if len(kept) >= limit:
+            break
+        text = said(one)
+        if not text or text not in seen:
+            seen.add(text)
+            kept.append(one)
+    return kept
+
+
+def late_likeness(
+    question: "Floats", weights: Sequence[float], rows: Mapping[int, "Floats"], beside: Mapping[int, Sequence[int]]
+) -> dict[int, float]:
+    """turn -> mean over the question's tokens, each by its weight, of how near the nearest token of the row is. A token of the
+    turns beside it counts too, a little less: who answers "yes, in May" leaves the rest to whoever asked."""
+    import numpy as np
+
+    turns = [turn for turn, states in rows.items() if len(states)]
+    whole = math.fsum(weights)
+    if not turns or not len(question) or whole <= 0:
+        return {}
+    starts = np.cumsum([0, *(len(rows[turn]) for turn in turns[:-1])])
+    near = np.einsum("qd,td->tq", question, np.concatenate([rows[turn] for turn in turns]))
+    own = np.maximum.reduceat(near, starts, axis=0)
+    place = {turn: at for at, turn in enumerate(turns)}
+    reached = own.copy()
+    for turn, at in place.items():
+        for other in beside.get(turn, ()):
+            if (there := place.get(other)) is not None:
+                np.maximum(reached[at], BESIDE * own[there], out=reached[at])
+    means = reached @ (np.asarray(weights, dtype=np.float32) / np.float32(whole))
+    return {turn: float(means[at]) for turn, at in place.items()}
+
+
+def relevance(covered: float, cosine: float | None, late: float | None) -> float:
+    """Not below zero when the best rows are about the question. `covered`: the share of its weight that one row has in words."""
+    if cosine is None:
+        return covered - FLOOR.words_only
+    return FLOOR.base + FLOOR.covered * covered + FLOOR.cosine * cosine + FLOOR.late * (late if late is not None else cosine)

@@ -1,0 +1,77 @@
+"""Retrieval: how many candidates are looked at, how their scores are put together, and from where on nothing is relevant.
+
+One configuration for every kind of memory. The numbers were found on four public sets of conversations
+(`make bench NAME=quality`), each checked on halves of them; none was fitted to single questions.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+__all__ = [
+    "BESIDE",
+    "FLOOR",
+    "FLOOR_ROWS",
+    "LATE_ROWS",
+    "LOOKUP_ROWS",
+    "NEARNESS",
+    "NEAR_CANDIDATES",
+    "NORTH_EVIDENCE",
+    "QUIET_WEIGHT",
+    "RAMP",
+    "WEIGHTS",
+    "WORD_CANDIDATES",
+    "Floor",
+    "Ramp",
+    "Weights",
+]
+
+WORD_CANDIDATES: Final = 400  # best by words; a row beyond these counts as sharing no word with the question
+NEAR_CANDIDATES: Final = 200  # best by meaning
+LATE_ROWS: Final = 200  # rows that are read and compared word by word: what 200 lack, 400 do not have either
+NORTH_EVIDENCE: Final = 3  # rows of evidence that the first answer of a task shows beside its claims
+FLOOR_ROWS: Final = 10  # best rows that are asked whether anything is relevant at all
+QUIET_WEIGHT: Final = 0.5  # of a token whose word is in every text: it still tells `to him` from `to her`
+LOOKUP_ROWS: Final = 12_000  # rows of evidence that words may touch, some ten milliseconds; the rarest words come first
+BESIDE: Final = 0.75  # of a likeness to a token of the turn before or after; from 0.6 to 0.8 measured alike
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ramp:
+    """How far words are trusted: by the share of the question's weight that the best row scores."""
+
+    start: float = 0.1  # below this share the match is chance
+    over: float = 0.2  # from start to start + over trust grows to its full
+    least: float = 0.2  # words still order what meaning finds alike
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weights:
+    """What each kind of likeness weighs, each scaled so that the best row of an answer has 1."""
+
+    lexical: float = 1.0
+    late: float = 1.0
+    dense: float = 1.0
+    thread: float = 0.3  # of the best row of the same conversation: what it says around its best row is about the same
+    speaker: float = 0.25  # who the question names said it; more would follow a question that names the wrong person
+    assistant: float = -0.5  # a memory is about what people said; the machine's long replies share words with every question
+
+
+# From near to far, as an addition to the score: an order among equals, not a reason to show the lesser row.
+NEARNESS: Final = {"worktree": 0.06, "repo": 0.04, "legacy": 0.02, "global": 0.0}
+
+RAMP: Final = Ramp()
+WEIGHTS: Final = Weights()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Floor:
+    """When an answer is *nothing relevant*: a weighted sum of what the best rows share with the question stays below zero."""
+
+    base: float
+    covered: float  # share of the question's weight in words that one row has
+    cosine: float
+    late: float
+    words_only: float  # without a model: the least share of the question's weight
+
+
+FLOOR: Final = Floor(base=-3.0, covered=2.0, cosine=4.0, late=3.0, words_only=0.1)

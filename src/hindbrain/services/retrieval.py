@@ -1,0 +1,312 @@
+"""Retrieval: what a question finds on one shelf of one brain, by words and by meaning. The one pipeline of all recall.
+
+Candidates are the best by words and the nearest by meaning; each is scored in every way, and the best are read and compared word
+by word. Without a model, or before the vectors are made, words alone answer, and the answer says so.
+"""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from hindbrain.domain.anchor import LEGACY, AnchorKind
+from hindbrain.domain.evidence import Evidence, EvidenceId
+from hindbrain.engines.ranking import coverage
+from hindbrain.engines.retrieval import (
+    Candidate,
+    Scored,
+    best_of_each,
+    distinct,
+    fused,
+    late_likeness,
+    rarity,
+    relevance,
+    together,
+    trust,
+)
+from hindbrain.engines.text import fold, query_terms, terms
+from hindbrain.policy.recall import QUERY_TERMS
+from hindbrain.policy.retrieval import (
+    FLOOR_ROWS,
+    LATE_ROWS,
+    LOOKUP_ROWS,
+    NEAR_CANDIDATES,
+    NEARNESS,
+    QUIET_WEIGHT,
+    WEIGHTS,
+    WORD_CANDIDATES,
+)
+from hindbrain.services.brains import OpenBrain
+from hindbrain.services.embedder import Embedder
+from hindbrain.services.embedding import Embedding, IndexState
+from hindbrain.services.routing import Gap, gap
+from hindbrain.stores.port import Found, Where
+from hindbrain.stores.vector_port import Shelf
+
+if TYPE_CHECKING:
+    from hindbrain.engines.minilm import Floats, Question
+
+__all__ = ["Gathered", "Hit", "Retrieval", "Search", "Served"]
+
+_ASKED = 32  # questions whose vectors are kept: one question is asked of several shelves and brains
+_EVERYTHING = Where()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Served:
+    """By which means a brain answered, and what of it could not be found by them."""
+
+    stamp: str | None  # of the embedder whose vectors were asked; None: by words only
+    pending: int = 0  # rows that are found by words only
+    state: str = "ready"
+    reason: str | None = None
+    fix: str | None = None
+
+    def gaps(self, name: str) -> list[Gap]:
+        """What has to be said about it: an index that is missing or behind is named, never hidden."""
+        if self.stamp is None:
+            why = self.reason or "its vectors are not made yet"
+            return [gap("no_meaning", f"{name} was searched by words only: {why}", self.fix or "hindbrain model status")]
+        if self.pending:
+            text = f"{self.pending} rows of {name} have no vectors yet and were searched by words only"
+            return [gap("vectors_lag", text, "hindbrain model embed")]
+        return []
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """A row of evidence that answers, with its score and what that is made of."""
+
+    evidence: Evidence
+    turn: int
+    score: float
+    parts: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Search:
+    """What a question found: at most as many rows as were asked for, and none when nothing is relevant."""
+
+    hits: tuple[Hit, ...]
+    found: int  # rows that were compared
+    exists: int  # rows there are
+    relevance: float  # below zero: nothing relevant
+    served: Served
+
+    @property
+    def relevant(self) -> bool:
+        return self.relevance >= 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gathered:
+    """The candidates of one shelf."""
+
+    words: tuple[str, ...]
+    found: Found
+    cosines: Mapping[int, float]
+    keys: Mapping[int, str]  # turn -> slug or evidence id, of all candidates
+    served: Served
+    question: "Question | None" = None
+    trust: float = 1.0
+    scores: Mapping[int, float] = field(default_factory=dict)  # turn -> BM25
+
+    def candidates(self) -> list[Candidate]:
+        return [
+            Candidate(key=key, turn=turn, lexical=self.scores.get(turn, 0.0), cosine=self.cosines.get(turn))
+            for turn, key in self.keys.items()
+        ]
+
+
+class Retrieval:
+    """Asks one open brain at a time."""
+
+    def __init__(self, embedder: Embedder, embedding: Embedding) -> None:
+        self._embedder = embedder
+        self._embedding = embedding
+        self._asked: OrderedDict[tuple[str, str], Question] = OrderedDict()
+        self._lock = threading.Lock()
+
+    # -- candidates --------------------------------------------------------------------------------------------------
+
+    def gather(
+        self,
+        opened: OpenBrain,
+        shelf: Shelf,
+        query: str,
+        *,
+        by_words: int = WORD_CANDIDATES,
+        by_meaning: int = NEAR_CANDIDATES,
+        within: int = LOOKUP_ROWS,
+        where: Where | None = None,
+    ) -> Gathered:
+        """The best by words and the nearest by meaning, each with both scores. Filters come before everything else."""
+        words = tuple(query_terms(query)[:QUERY_TERMS])
+        filtered = where if where is not None and where != _EVERYTHING else None
+        found = opened.store.find(words, limit=by_words, within=within, shelf=shelf, where=filtered)
+        keys = dict(zip(found.turns, found.keys, strict=True))
+        served, question = self._question(opened, query)
+        cosines: dict[int, float] = {}
+        if question is not None and served.stamp is not None:
+            among = opened.store.turns(filtered) if filtered is not None else None
+            vectors, asked = opened.store.vectors, question.vector.tolist()
+            near = vectors.nearest(served.stamp, shelf, asked, limit=by_meaning, among=among)
+            cosines = dict(zip(near.turns, near.cosines, strict=True))
+            cosines |= vectors.cosines(served.stamp, shelf, asked, [turn for turn in keys if turn not in cosines])
+            keys |= opened.store.keys(shelf, [turn for turn in near.turns if turn not in keys])
+        whole = sum(rarity(found.frequencies.get(word, 0), found.total) for word in words)
+        return Gathered(
+            words=words,
+            found=found,
+            cosines=cosines,
+            keys=keys,
+            served=served,
+            question=question,
+            trust=trust(max(found.scores, default=0.0), whole),
+            scores=dict(zip(found.turns, found.scores, strict=True)),
+        )
+
+    def _question(self, opened: OpenBrain, query: str) -> "tuple[Served, Question | None]":
+        """The vectors of a question for the vectors that this brain has."""
+        self._embedding.lend(opened)
+        state = self._embedding.state(opened)
+        stamp = state.serving_stamp
+        if stamp is None or not query.strip():
+            return _by_words(state), None
+        key = (stamp, query)
+        with self._lock:
+            if (known := self._asked.get(key)) is not None:
+                self._asked.move_to_end(key)
+        question = known or self._embedder.query(query, stamp=stamp)
+        if question is None:  # it could not be loaded; now its standing says why
+            return _by_words(self._embedding.state(opened)), None
+        with self._lock:
+            self._asked[key] = question
+            while len(self._asked) > _ASKED:
+                self._asked.popitem(last=False)
+        return Served(stamp=stamp, pending=state.pending, state=state.state.value), question
+
+    # -- evidence ----------------------------------------------------------------------------------------------------
+
+    def search(
+        self,
+        opened: OpenBrain,
+        query: str,
+        *,
+        where: Where | None = None,
+        limit: int = 10,
+        anchors: Sequence[str] = (),
+        floor: bool = True,
+    ) -> Search:
+        """The rows of evidence that answer, best first. `anchors` are the caller's own, from near to far; without `floor` the
+        best rows come back even when nothing is relevant."""
+        gathered = self.gather(opened, Shelf.EVIDENCE, query, where=where)
+        chosen = [one.candidate for one in fused(gathered.candidates(), words=gathered.trust)[:LATE_ROWS]]
+        rows = opened.store.evidence([EvidenceId(one.key) for one in chosen])
+        chosen = [one for one in chosen if one.key in rows]
+        asked = set(gathered.words)
+        for one in chosen:
+            row = rows[EvidenceId(one.key)]
+            one.message, one.thread = row.message if row.thread is not None else "", row.thread or ""
+            one.prior = _prior(row, asked, anchors)
+        self._compare_words(opened, gathered, chosen, rows)
+        ranked = best_of_each(together(fused(chosen, words=gathered.trust)))
+        kept = distinct(ranked, lambda one: fold(rows[EvidenceId(one.candidate.key)].content), max(limit, 0))
+        weight = self._relevance(opened, gathered, ranked[:FLOOR_ROWS])
+        shown = kept if weight >= 0 or not floor else []
+        return Search(
+            hits=tuple(
+                Hit(evidence=rows[EvidenceId(one.candidate.key)], turn=one.candidate.turn, score=one.score, parts=one.parts)
+                for one in shown
+            ),
+            found=len(gathered.keys),
+            exists=opened.store.counts().evidence,
+            relevance=round(weight, 4),
+            served=gathered.served,
+        )
+
+    def _compare_words(
+        self, opened: OpenBrain, gathered: Gathered, chosen: Sequence[Candidate], rows: Mapping[EvidenceId, Evidence]
+    ) -> None:
+        """Give short rows their likeness token by token, the turns beside them included."""
+        if gathered.question is None or gathered.served.stamp is None:
+            return
+        states = self._states(opened, gathered.served.stamp, Shelf.EVIDENCE, gathered.question, [one.turn for one in chosen])
+        places = {(row.thread, row.position): one.turn for one in chosen if (row := rows[EvidenceId(one.key)]).thread}
+        beside: dict[int, list[int]] = {}
+        for (thread, position), turn in places.items():
+            around = (places.get((thread, position + step)) for step in (-1, 1))
+            beside[turn] = [other for other in around if other is not None]
+        likeness = late_likeness(gathered.question.late, late_weights(gathered), states, beside)
+        for one in chosen:
+            one.late = likeness.get(one.turn)
+
+    @staticmethod
+    def _states(opened: OpenBrain, stamp: str, shelf: Shelf, question: "Question", turns: Sequence[int]) -> "dict[int, Floats]":
+        from hindbrain.engines.minilm import directions
+
+        dims = question.late.shape[1] if question.late.ndim == 2 else 0
+        if not dims or not len(question.late):
+            return {}
+        coded = {turn: raw for turn, raw in opened.store.vectors.late(stamp, shelf, turns).items() if raw}
+        if not coded:
+            return {}
+        flat, at, states = directions(b"".join(coded.values()), dims), 0, {}
+        for turn, raw in coded.items():
+            size = len(raw) // dims
+            states[turn] = flat[at : at + size]
+            at += size
+        return states
+
+    @staticmethod
+    def _relevance(opened: OpenBrain, gathered: Gathered, best: Sequence[Scored]) -> float:
+        """How much the best rows are about the question."""
+        if not best:
+            return -1.0
+        said = opened.store.evidence_words([EvidenceId(one.candidate.key) for one in best])
+        found = gathered.found
+        covered = max(
+            (coverage(gathered.words, (), words, found.frequencies, found.total) for words in said.values()), default=0.0
+        )
+        if gathered.served.stamp is None:
+            return relevance(covered, None, None)
+        cosine = max((one.candidate.cosine or 0.0 for one in best), default=0.0)
+        late = max((one.candidate.late for one in best if one.candidate.late is not None), default=None)
+        return relevance(covered, cosine, late)
+
+
+def late_weights(gathered: Gathered) -> list[float]:
+    """How much each token of a question weighs: as much as its word is rare; a word that is not looked for says little."""
+    if gathered.question is None:
+        return []
+    found, asked = gathered.found, set(gathered.words)
+    weights = []
+    for word in gathered.question.words:
+        own = [term for term in terms(word) if term in asked]
+        rare = max((rarity(found.frequencies.get(term, 0), found.total) for term in own), default=QUIET_WEIGHT)
+        weights.append(max(rare, QUIET_WEIGHT))
+    return weights
+
+
+def _by_words(state: IndexState) -> Served:
+    return Served(stamp=None, pending=state.pending, state=state.state.value, reason=state.reason, fix=state.fix)
+
+
+def _prior(row: Evidence, asked: set[str], anchors: Sequence[str]) -> float:
+    """What is known of a row beside its text: who said it, and how near to the caller it was seen."""
+    prior = _nearness(row, anchors)
+    if row.speaker and asked.intersection(terms(row.speaker)):
+        prior += WEIGHTS.speaker
+    if row.role is not None and row.role != "user":
+        prior += WEIGHTS.assistant
+    return prior
+
+
+def _nearness(row: Evidence, anchors: Sequence[str]) -> float:
+    """Worktree before repository before what came from an older store before what belongs to no project."""
+    if row.anchor.id == LEGACY.id:
+        return NEARNESS["legacy"]
+    if row.anchor.kind is AnchorKind.GLOBAL or (anchors and row.anchor.id not in anchors):
+        return NEARNESS["global"]
+    return NEARNESS[row.anchor.kind.value]
