@@ -8,7 +8,7 @@ import pytest
 from hindbrain.domain.graph import Edge, Node
 from hindbrain.stores.graph import LocalGraph
 from hindbrain.stores.graph_columns import pagerank
-from hindbrain.stores.graph_port import Resolution, ResolveFile, Symbols
+from hindbrain.stores.graph_port import Bound, Resolution, ResolveFile, Symbols
 from tests.graph.files import parsed
 
 
@@ -23,7 +23,7 @@ def by_label(symbols: Symbols) -> ResolveFile:
             unresolved += not found
             if len(found) == 1:
                 edges.append((source, found[0], relation, 0, 0.4, 0.5))
-        return Resolution(edges, len(edges), ambiguous, unresolved)
+        return Bound(edges, len(edges), ambiguous, unresolved)
 
     return resolve
 
@@ -293,7 +293,11 @@ def test_gr_015_files_committed_together_are_told_with_how_often(graph: LocalGra
     graph.put([parsed("a.py"), parsed("b.py"), parsed("c.py")])
 
     with graph.taking() as take:
-        take.history({"a.py": (3, 50), "b.py": (2, 40)}, {"a.py": [("b.py", 2), ("c.py", 1), ("gone.py", 9)]})
+        take.history(
+            {"a.py": (3, 50), "b.py": (2, 40)},
+            {"a.py": [("b.py", 2), ("c.py", 1), ("gone.py", 9)]},
+            below=["a.py", "b.py", "c.py"],
+        )
         take.finish()
 
     assert graph.changes(["a.py", "c.py", "no.py"]) == {"a.py": (("b.py", 2), ("c.py", 1))}

@@ -12,15 +12,20 @@ __all__ = [
     "HISTORY_SECONDS",
     "IDLE_SECONDS",
     "INGEST_SECONDS",
+    "INGEST_WAIT_SECONDS",
+    "RACY_NS",
     "SKIPPED_DIRECTORIES",
     "SKIPPED_FILES",
     "SMALL_BYTES",
     "TOGETHER",
     "TOGETHER_EDGES",
+    "TOGETHER_LEAST",
     "WORKERS",
 ]
 
 INGEST_SECONDS: Final = 300.0  # of one ingest; then it stops with what it has and says so
+INGEST_WAIT_SECONDS: Final = 20.0  # that a second ingest of the same brain waits before it is told to come back
+RACY_NS: Final = 2_000_000_000  # a file written this shortly before it was read is read again: file times are that coarse
 FILE_SECONDS: Final = 10.0  # of one file: the slowest sane one needs a tenth of that
 WORKERS: Final = 2  # parsing processes; beside the one that writes, more than two cores have nothing left to do
 SMALL_BYTES: Final = 400_000  # up to this much a second process costs more than it saves
@@ -33,6 +38,7 @@ COMMIT_FILES: Final = 50  # a commit of more files is a rename or a reformat and
 HISTORY_SECONDS: Final = 30.0
 TOGETHER: Final = 40  # files kept per file, those committed with it most often
 TOGETHER_EDGES: Final = 8  # of them with an edge: enough to find the way, few enough not to drown the structure
+TOGETHER_LEAST: Final = 2  # commits that two files must share: one may be chance
 DEBOUNCE_MS: Final = 300  # quiet time before changed files are read: an editor writes a file in several steps
 
 SKIPPED_DIRECTORIES: Final = frozenset(

@@ -35,6 +35,7 @@ class Wanted(NamedTuple):
     full: str
     size: int
     digest: str = ""  # of the content that needs no parsing
+    mtime_ns: int = 0
 
 
 class Answer(NamedTuple):

@@ -3,7 +3,7 @@
 import threading
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace as replaced
 from pathlib import Path
 
@@ -176,6 +176,10 @@ class LocalGraph:
             sql.rows("begin immediate")
             yield sql
             sql.rows("commit")
+
+    def turn(self, seconds: float) -> AbstractContextManager[bool]:
+        """Ask for the only right to write until the block ends; False when another one has it for longer than that."""
+        return self._turns.taken(seconds)
 
     # --- writing -----------------------------------------------------------------------------------------------------
 

@@ -13,7 +13,18 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["About", "CodeHit", "GraphArrays", "GraphStore", "Resolution", "ResolveFile", "Resolver", "Symbols", "Written"]
+__all__ = [
+    "About",
+    "Bound",
+    "CodeHit",
+    "GraphArrays",
+    "GraphStore",
+    "Resolution",
+    "ResolveFile",
+    "Resolver",
+    "Symbols",
+    "Written",
+]
 
 
 class About(NamedTuple):
@@ -42,8 +53,24 @@ class Symbols(Protocol):
     def about(self, path: str) -> About: ...
 
 
-class Resolution(NamedTuple):
-    """What the names of one file mean: rows of source, target, relation, flags, weight, causal."""
+class Resolution(Protocol):
+    """What the names of one file mean: rows of source, target, relation, flags, weight, causal; and how many meant something."""
+
+    @property
+    def edges(self) -> Sequence[tuple[str, str, str, int, float, float]]: ...
+
+    @property
+    def resolved(self) -> int: ...
+
+    @property
+    def ambiguous(self) -> int: ...
+
+    @property
+    def unresolved(self) -> int: ...
+
+
+class Bound(NamedTuple):
+    """A resolution as plain values."""
 
     edges: Sequence[tuple[str, str, str, int, float, float]]
     resolved: int

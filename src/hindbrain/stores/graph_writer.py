@@ -3,14 +3,14 @@
 import json
 import math
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from hindbrain.domain.graph import Edge, Node
 from hindbrain.stores.graph_columns import holders, joined_edges
-from hindbrain.stores.graph_port import Resolution, ResolveFile, Resolver, Written
-from hindbrain.stores.graph_read import Sql
+from hindbrain.stores.graph_port import Bound, Resolution, ResolveFile, Resolver, Written
+from hindbrain.stores.graph_read import Sql, meta_of
 from hindbrain.stores.graph_rows import EdgeRow, NodeRow, Packed, ReferenceRow, edge_row, node_row, references_of, usable
 from hindbrain.stores.graph_schema import CHUNK_BITS, FIELDS, edge_type
 from hindbrain.stores.graph_symbols import SymbolTable
@@ -215,6 +215,21 @@ class Take:
             self._sql.many(f"insert into {name} (rowid, terms) values (?, ?)", rows)
             rows.clear()
 
+    @property
+    def paths(self) -> Collection[str]:
+        """Every file as of now."""
+        return self._owners.keys()
+
+    def meta(self, key: str) -> str | None:
+        return meta_of(self._sql, key)
+
+    def set_meta(self, key: str, value: str) -> None:
+        self._sql.rows("insert or replace into meta values (?, ?)", (key, value))
+
+    def touch(self, path: str, *, size: int, mtime_ns: int) -> None:
+        """A file with another time and the same content."""
+        self._sql.rows("update owner set size = ?, mtime_ns = ? where id = ?", (size, mtime_ns, self._owners[path]))
+
     def drop(self, paths: Iterable[str]) -> None:
         """Forget files."""
         for path in paths:
@@ -270,13 +285,15 @@ class Take:
 
     # --- history -----------------------------------------------------------------------------------------------------
 
-    def history(self, commits: Mapping[str, tuple[int, int]], together: Mapping[str, Sequence[tuple[str, int]]]) -> None:
-        """Put what the repository's log says: path -> number of commits and the last one's time; path -> files that were
-        committed with it. Who is not named has no history."""
+    def history(
+        self, commits: Mapping[str, tuple[int, int]], together: Mapping[str, Sequence[tuple[str, int]]], *, below: Collection[str]
+    ) -> None:
+        """Put what the repository's log says of these paths: number of commits and the last one's time; files that were
+        committed with it. Who of them is not named has no history."""
         import numpy as np
 
         most = math.log1p(max((count for count, _ in commits.values()), default=0)) or 1.0
-        known = [(path, owner, commits.get(path, (0, 0))) for path, owner in self._owners.items()]
+        known = [(path, self._owners[path], commits.get(path, (0, 0))) for path in below if path in self._owners]
         self._sql.many(
             "update owner set commits = ?, last_commit = ?, change_frequency = ? where id = ?",
             [(count, last, math.log1p(count) / most, owner) for _, owner, (count, last) in known],
@@ -286,7 +303,7 @@ class Take:
             pairs = [(self._owners[other], count) for other, count in others if other in self._owners]
             if path in self._owners and pairs:
                 rows.append((self._owners[path], np.array(pairs, dtype="<i4").tobytes()))
-        self._sql.rows("delete from together")
+        self._sql.many("delete from together where owner = ?", [(owner,) for _, owner, _ in known])
         self._sql.many("insert into together values (?, ?)", rows)
 
     # --- binding names -----------------------------------------------------------------------------------------------
@@ -386,4 +403,4 @@ class Take:
 
 def _nothing(path: str, references: Sequence[ReferenceRow]) -> Resolution:
     """Without a resolver no name means anything."""
-    return Resolution((), 0, 0, len(references))
+    return Bound((), 0, 0, len(references))

@@ -1,0 +1,291 @@
+"""Graphs: takes a checkout's files into the graph of its brain, whole or only what changed. One ingest of a brain at a time."""
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from hindbrain.domain.brain import contains
+from hindbrain.domain.errors import Busy
+from hindbrain.domain.graph import Edge, FileFacts, Node
+from hindbrain.policy.graph import STRENGTHS
+from hindbrain.policy.ingest import INGEST_SECONDS, INGEST_WAIT_SECONDS, RACY_NS, TOGETHER_EDGES, TOGETHER_LEAST
+from hindbrain.services.brains import OpenBrain
+from hindbrain.services.parsing import Wanted, workers
+from hindbrain.stores.checkout import FileFound, History, Listing, head_of, history_of, listing
+from hindbrain.stores.graph import LocalGraph
+from hindbrain.stores.graph_port import Written
+from hindbrain.stores.graph_writer import Take
+from hindbrain.stores.repository import main_path
+
+__all__ = ["Graphs", "Ingested", "Place", "Wish"]
+
+Progress = Callable[[int, int, str], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """An ingest root: where it is, and what its paths begin with in the graph."""
+
+    root: str
+    prefix: str
+    patterns: tuple[str, ...] | None = None  # of hidden files that are read too
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
+    """What is to be taken in, and how."""
+
+    root: str
+    anew: bool  # everything that was there goes
+    only_changed: bool
+    patterns: tuple[str, ...] | None = None
+    seconds: float = INGEST_SECONDS
+
+
+@dataclass(slots=True, kw_only=True)
+class Ingested:
+    """What came of it."""
+
+    files_scanned: int
+    files_parsed: int = 0
+    written: Written | None = None
+    changed: list[str] = field(default_factory=list)  # paths whose content is another one, or that are gone
+    removed: list[str] = field(default_factory=list)
+    skipped: list[tuple[str, str]] = field(default_factory=list)
+    timed_out: bool = False
+    roots: tuple[str, ...] = ()
+    lines: int = 0
+    phases: dict[str, float] = field(default_factory=dict)
+
+
+class Graphs:
+    """The graphs of all brains of this process."""
+
+    def __init__(self, home: str, clock: Callable[[], int]) -> None:
+        self._home = home
+        self._clock = clock
+
+    # -- taking in ---------------------------------------------------------------------------------------------------
+
+    def ingest(self, opened: OpenBrain, wish: Wish, progress: Progress) -> Ingested:
+        """Take in the files of a directory. The old graph stays until the new one is whole."""
+        graph = _graph(opened)
+        with self._alone(graph, opened):
+            self._never_below(opened, graph)
+            began = time.monotonic()
+            place = self._place(opened, graph, wish)
+            progress(0, 0, "reading the file list")
+            with ThreadPoolExecutor(max_workers=1, thread_name_prefix="hindbrain-log") as beside:
+                log = beside.submit(self._history, graph, place, wish)
+                found = listing(place.root, patterns=wish.patterns, without=(self._home,))
+                done = Ingested(files_scanned=len(found.files), skipped=[(place.prefix + p, why) for p, why in found.skipped])
+                done.phases["list"] = time.monotonic() - began
+                self._write(graph, place, wish, found, done, log, progress, until=began + wish.seconds)
+            self._remember(opened, graph)
+        return done
+
+    @contextmanager
+    def _alone(self, graph: LocalGraph, opened: OpenBrain) -> Iterator[None]:
+        with graph.turn(INGEST_WAIT_SECONDS) as mine:
+            if not mine:
+                raise Busy(f"another ingest of {opened.brain.name} is under way", fix="wait for it, then ask again")
+            yield
+
+    def _write(
+        self,
+        graph: LocalGraph,
+        place: Place,
+        wish: Wish,
+        found: Listing,
+        done: Ingested,
+        log: "Future[History | None]",
+        progress: Progress,
+        *,
+        until: float,
+    ) -> None:
+        known = {} if wish.anew else _below(graph.files(), place.prefix)
+        places = [] if wish.anew else [one for one in self._places(graph) if one.root != place.root]
+        with graph.taking(anew=wish.anew) as take:
+            last_ns = int(take.meta(f"ingested_ns:{place.root}") or 0) if wish.only_changed else None
+            files = _to_read(found.files, known, place.prefix, last_ns)
+            there = {place.prefix + one.path for one in found.files}
+            done.removed = [path for path in known if path not in there]
+            take.drop(done.removed)
+            self._read(take, files, known, done, progress, until)
+            began = time.monotonic()
+            new_paths = there - known.keys() or done.removed
+            if new_paths or wish.anew:
+                self._directories(take, graph, place, there, wish)
+            history = log.result()
+            if history is not None:
+                _put_history(take, history, place, there)
+            done.phases["history"] = time.monotonic() - began
+            began = time.monotonic()
+            progress(len(files), len(files), "binding names")
+            done.written = take.finish()
+            done.phases["bind"] = time.monotonic() - began
+            places.append(place)
+            done.roots = tuple(one.root for one in places)
+            take.set_meta("roots", json.dumps([[one.root, one.prefix, one.patterns] for one in places]))
+            take.set_meta(f"ingested_ns:{place.root}", str(time.time_ns()))
+            if history is not None:
+                take.set_meta(f"head:{place.root}", history.head)
+        done.changed += done.removed
+        progress(len(files), len(files), "done")
+
+    @staticmethod
+    def _read(
+        take: Take, files: Sequence[Wanted], known: Mapping[str, FileFacts], done: Ingested, progress: Progress, until: float
+    ) -> None:
+        began = time.monotonic()
+        sizes = {one.path: one for one in files}
+        left = len(files)
+        for number, answer in enumerate(workers().parse(files, until=until), 1):
+            left -= 1
+            if answer.packed is not None:
+                take.add(answer.packed)
+                done.files_parsed += 1
+                done.lines += answer.packed[0][5]
+                done.changed.append(answer.path)
+            elif answer.reason:
+                done.skipped.append((answer.path, answer.reason))
+                if answer.path in known:
+                    take.drop([answer.path])
+                    done.changed.append(answer.path)
+            else:
+                one = sizes[answer.path]
+                take.touch(answer.path, size=one.size, mtime_ns=one.mtime_ns)
+            if number % 50 == 0:
+                progress(number, len(files), "reading files")
+        done.timed_out = left > 0
+        done.phases["read"] = time.monotonic() - began
+
+    # -- places ------------------------------------------------------------------------------------------------------
+
+    def _place(self, opened: OpenBrain, graph: LocalGraph, wish: Wish) -> Place:
+        """Paths inside the brain's root are as the repository has them; those of other roots begin with a name for it."""
+        root = opened.brain.root or ""
+        seen = main_path(wish.root)
+        if contains(root, seen):
+            inside = os.path.relpath(seen, root)
+            return Place(root=wish.root, prefix="" if inside == "." else inside + "/", patterns=wish.patterns)
+        others = {one.prefix: one.root for one in self._places(graph) if one.root != wish.root}
+        name = base = f"@{os.path.basename(seen)}/"
+        number = 1
+        while name in others:
+            number += 1
+            name = f"{base[:-1]}-{number}/"
+        return Place(root=wish.root, prefix=name, patterns=wish.patterns)
+
+    @staticmethod
+    def _places(graph: LocalGraph) -> list[Place]:
+        rows = json.loads(graph.meta("roots") or "[]")
+        return [
+            Place(root=root, prefix=prefix, patterns=None if patterns is None else tuple(patterns))
+            for root, prefix, patterns in rows
+        ]
+
+    def places(self, opened: OpenBrain) -> list[Place]:
+        """The ingest roots of a brain's graph, oldest first."""
+        graph = opened.graph
+        return [] if graph is None else self._places(graph)
+
+    # -- history and directories -------------------------------------------------------------------------------------
+
+    @staticmethod
+    def _history(graph: LocalGraph, place: Place, wish: Wish) -> History | None:
+        """What the log says, when it says something new."""
+        if not wish.anew and wish.only_changed and graph.meta(f"head:{place.root}") == head_of(place.root):
+            return None
+        return history_of(place.root)
+
+    @staticmethod
+    def _directories(take: Take, graph: LocalGraph, place: Place, there: set[str], wish: Wish) -> None:
+        """One node for every directory that holds a file."""
+        paths = set(there) if wish.anew else {path for path in take.paths if not path.startswith(place.prefix)} | there
+        nodes, edges = _tree(paths, os.path.basename(place.root))
+        take.merge("directories", nodes, edges)
+
+    # -- generations -------------------------------------------------------------------------------------------------
+
+    @staticmethod
+    def _never_below(opened: OpenBrain, graph: LocalGraph) -> None:
+        graph.raise_generation(int(opened.store.meta("graph.generation") or 0))
+
+    @staticmethod
+    def _remember(opened: OpenBrain, graph: LocalGraph) -> None:
+        """A graph that is lost begins again behind the number it had: what was told by a generation stays told."""
+        with opened.store.writing() as writer:
+            writer.set_meta("graph.generation", str(graph.counts()[2]))
+
+
+def _graph(opened: OpenBrain) -> LocalGraph:
+    graph = opened.graph
+    if graph is None:
+        raise ValueError("the medulla has no graph")  # callers send code to projects only
+    return graph
+
+
+def _below(files: Mapping[str, FileFacts], prefix: str) -> dict[str, FileFacts]:
+    if not prefix:
+        return {path: facts for path, facts in files.items() if not path.startswith("@")}
+    return {path: facts for path, facts in files.items() if path.startswith(prefix)}
+
+
+def _to_read(files: Sequence[FileFound], known: Mapping[str, FileFacts], prefix: str, last_ns: int | None) -> list[Wanted]:
+    """Which files have to be opened: all, or with `last_ns` those that look other than at that time."""
+    wanted = []
+    for one in files:
+        path = prefix + one.path
+        facts = known.get(path) if last_ns is not None else None
+        digest = ""
+        if facts is not None and last_ns is not None:
+            # A file that was written in the same moment as it was read may have changed once more without a new time.
+            if (one.size, one.mtime_ns) == (facts.size, facts.mtime_ns) and one.mtime_ns < last_ns - RACY_NS:
+                continue
+            digest = facts.sha256
+        wanted.append(Wanted(path, one.full, one.size, digest, one.mtime_ns))
+    return wanted
+
+
+def _tree(paths: set[str], name: str) -> tuple[list[Node], list[Edge]]:
+    """Files in their directories, up to the root."""
+    nodes = {"directory::.": Node(id="directory::.", kind="directory", label=name, path=".")}
+    edges = []
+    contained = STRENGTHS["contains"]
+    for path in sorted(paths):
+        child, parent = f"file::{path}", os.path.dirname(path)
+        while True:
+            above = f"directory::{parent or '.'}"
+            edges.append(Edge(source=above, target=child, relation="contains", weight=contained.weight, causal=contained.causal))
+            if above in nodes:
+                break
+            nodes[above] = Node(id=above, kind="directory", label=os.path.basename(parent), path=parent)
+            child, parent = above, os.path.dirname(parent)
+    return list(nodes.values()), edges
+
+
+def _put_history(take: Take, history: History, place: Place, there: set[str]) -> None:
+    """Commits per file, and an edge between files that were committed together more than once."""
+    prefix = place.prefix
+    commits = {prefix + path: value for path, value in history.commits.items()}
+    together = {prefix + path: [(prefix + other, n) for other, n in found] for path, found in history.together.items()}
+    take.history(commits, together, below=there)
+    best = {path: {other: n for other, n in found[:TOGETHER_EDGES] if n >= TOGETHER_LEAST} for path, found in together.items()}
+    pairs = {(min(path, other), max(path, other)): n for path, found in best.items() for other, n in found.items()}
+    edges = [
+        Edge(
+            source=f"file::{one}",
+            target=f"file::{other}",
+            relation="co_changes",
+            weight=count / max(commits[one][0], commits[other][0]),
+            bidirectional=True,
+        )
+        for (one, other), count in sorted(pairs.items())
+        if one in there and other in there
+    ]
+    take.merge(f"history:{place.root}", [], edges)

@@ -1,0 +1,178 @@
+"""The checkout: which files of a directory are its source, and what git's log says of them. Follows no link, reads no content."""
+
+import os
+import shutil
+import stat
+import subprocess
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+
+from hindbrain.policy.ingest import COMMIT_FILES, COMMITS, HISTORY_SECONDS, SKIPPED_DIRECTORIES, SKIPPED_FILES, TOGETHER
+from hindbrain.stores.repository import repository_of
+
+__all__ = ["FileFound", "History", "Listing", "head_of", "history_of", "listing", "wanted"]
+
+
+@dataclass(frozen=True, slots=True)
+class FileFound:
+    """A regular file below a root."""
+
+    path: str  # relative to the root
+    full: str
+    size: int
+    mtime_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """What a directory holds, in order; and what was left out, with the reason."""
+
+    files: tuple[FileFound, ...]
+    skipped: tuple[tuple[str, str], ...] = ()
+
+
+def wanted(path: str, patterns: Sequence[str] | None) -> bool:
+    """Whether a path is source: not below a directory of by-products, no lock file, hidden only when a pattern asks for it."""
+    *directories, name = path.split("/")
+    if name in SKIPPED_FILES or not SKIPPED_DIRECTORIES.isdisjoint(directories):
+        return False
+    if not any(part.startswith(".") for part in (*directories, name)):
+        return True
+    return patterns is not None and _matches(path, patterns)
+
+
+def _matches(path: str, patterns: Sequence[str]) -> bool:
+    from pathspec import GitIgnoreSpec  # heavy: only who asks for hidden files needs it
+
+    return not patterns or GitIgnoreSpec.from_lines(patterns).match_file(path)
+
+
+def listing(root: str, *, patterns: Sequence[str] | None = None, without: Collection[str] = ()) -> Listing:
+    """The source files below a directory; `without` names directories that are not part of it, such as our own home."""
+    files, skipped = [], []
+    outside = tuple(place.rstrip("/") + "/" for place in without)
+    for path in _names(root):
+        full = os.path.join(root, path)
+        if not wanted(path, patterns) or full.startswith(outside):
+            continue
+        try:
+            facts = os.lstat(full)
+        except (OSError, ValueError):
+            skipped.append((path, "gone or not UTF-8"))
+            continue
+        if stat.S_ISLNK(facts.st_mode):
+            skipped.append((path, "a link"))
+        elif stat.S_ISREG(facts.st_mode):
+            files.append(FileFound(path, full, facts.st_size, facts.st_mtime_ns))
+    return Listing(tuple(files), tuple(skipped))
+
+
+def _names(root: str) -> list[str]:
+    listed = _git(root, "ls-files", "-z", "--cached", "--others", "--exclude-standard") if repository_of(root).git else None
+    if listed is not None:
+        return sorted({name.decode("utf-8", "replace") for name in listed.split(b"\x00") if name})
+    return sorted(_walked(root))
+
+
+def _walked(root: str) -> Iterator[str]:
+    """Every file below a directory that git does not know; `.gitignore` files are read as git would."""
+    ignoring: list[tuple[str, object]] = []
+    for directory, inner, names in os.walk(root):
+        inside = os.path.relpath(directory, root)
+        prefix = "" if inside == "." else inside + "/"
+        if ".gitignore" in names:
+            ignoring.append((prefix, _ignored(os.path.join(directory, ".gitignore"))))
+        inner[:] = [one for one in inner if one not in SKIPPED_DIRECTORIES and not _is_ignored(ignoring, prefix + one + "/")]
+        for name in names:
+            path = (prefix + name).encode("utf-8", "replace").decode()
+            if not _is_ignored(ignoring, path):
+                yield path
+
+
+def _ignored(path: str) -> object:
+    from pathspec import GitIgnoreSpec
+
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return GitIgnoreSpec.from_lines(file.read(1_000_000).splitlines())
+
+
+def _is_ignored(ignoring: Iterable[tuple[str, object]], path: str) -> bool:
+    return any(path.startswith(at) and spec.match_file(path[len(at) :]) for at, spec in ignoring)  # type: ignore[attr-defined]
+
+
+def _git(root: str, *words: str, seconds: float = 120.0) -> bytes | None:
+    """What git says, or None when it cannot. A repository's own settings start no program here."""
+    program = shutil.which("git")
+    if program is None:
+        return None
+    try:
+        done = subprocess.run(
+            [program, "-c", "core.fsmonitor=false", "-c", "log.showSignature=false", "-C", root, *words],
+            capture_output=True,
+            check=False,
+            timeout=seconds,
+            stdin=subprocess.DEVNULL,
+            # Variables of a git that started us (a hook, an alias) would speak of its repository instead of this one.
+            env={"PATH": os.defpath, "LC_ALL": "C"},
+        )
+    except (subprocess.TimeoutExpired, OSError):
+        return None
+    return done.stdout if done.returncode == 0 else None
+
+
+# --- history ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """What the log says of files: commits and the time of the last one, and which were committed together how often."""
+
+    head: str = ""
+    commits: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    together: Mapping[str, tuple[tuple[str, int], ...]] = field(default_factory=dict)
+
+
+def head_of(root: str) -> str:
+    """The commit a checkout stands on; empty without git or before the first commit."""
+    found = _git(root, "rev-parse", "-q", "--verify", "HEAD", seconds=10.0) if repository_of(root).git else None
+    return found.decode("ascii", "replace").strip() if found else ""
+
+
+def history_of(root: str) -> History:
+    """One reading of the log of a directory; empty without git."""
+    if not repository_of(root).git:
+        return History()
+    words = ["--no-merges", "--no-renames", f"-n{COMMITS}", "--name-only", "--relative", "-z", "--format=%x01%H %ct"]
+    said = _git(root, "log", *words, "--", ".", seconds=HISTORY_SECONDS)
+    if not said:
+        return History()
+    return _read_log(said)
+
+
+def _read_log(said: bytes) -> History:
+    head = ""
+    commits: dict[str, tuple[int, int]] = {}
+    pairs: dict[str, Counter[str]] = defaultdict(Counter)
+    for part in said.split(b"\x01")[1:]:
+        line, _, rest = part.partition(b"\x00")
+        first, _, more = line.partition(b"\n")
+        digest, _, seconds = first.partition(b" ")
+        head = head or digest.decode("ascii")
+        at = int(seconds)
+        names = [name for raw in (more, *rest.split(b"\x00")) if (name := raw.strip(b"\n").decode("utf-8", "replace"))]
+        names = sorted(set(names))
+        for name in names:
+            count, last = commits.get(name, (0, 0))
+            commits[name] = (count + 1, max(last, at))
+        if len(names) <= COMMIT_FILES:
+            for one, other in combinations(names, 2):
+                pairs[one][other] += 1
+                pairs[other][one] += 1
+    together = {path: tuple(sorted(found.items(), key=_most_often)[:TOGETHER]) for path, found in pairs.items()}
+    return History(head, commits, together)
+
+
+def _most_often(pair: tuple[str, int]) -> tuple[int, str]:
+    return -pair[1], pair[0]
