@@ -15,7 +15,7 @@ ROOTS = {PACKAGE, f"{PACKAGE}.__main__", f"{PACKAGE}.app"}
 # What the rooms without I/O may import from outside the package. Not listed: whatever has a clock, chance, files or sockets.
 _VALUES = {"__future__", "abc", "collections", "collections.abc", "dataclasses", "enum", "types", "typing"}
 # Parsers of text that is handed to them; `importlib` loads a grammar when a file asks for it.
-_READERS = {"html.parser", "importlib", "posixpath", "tree_sitter"}
+_READERS = {"importlib", "posixpath", "tree_sitter"}
 _NUMBERS = {"numpy", "numpy.typing"}
 PURE = {
     "policy": _VALUES | {"re"},

@@ -7,6 +7,7 @@ __all__ = [
     "CHUNK_LINES",
     "CHUNK_MAX_LINES",
     "COMMON_NAMES",
+    "DATA_KEYS",
     "DOC_CHARS",
     "EXCERPT_CHARS",
     "FILE_IMPORT_WEIGHT",
@@ -23,6 +24,7 @@ MAX_FILE_BYTES = 1_000_000  # above it a file is generated or data; its parse wo
 BINARY_LOOK = 8_192  # bytes searched for a NUL: every binary format of note shows one there
 LONGEST_LINE = 5_000  # a line of this length, in a file of few lines, was written by a minifier
 MAX_SYMBOLS = 20_000  # of one file; a file of constants must not fill the graph of a repository
+DATA_KEYS = 300  # of a data file: a configuration has fewer, and a data set is no structure
 EXCERPT_CHARS = 220
 DOC_CHARS = 400  # of a docstring that help to find a file; what follows are parameters
 CHUNK_LINES = 60  # measured: files are found best by their best stretch of about sixty lines

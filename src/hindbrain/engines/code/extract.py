@@ -10,10 +10,13 @@ from hindbrain.engines.code.patterns import read_lines
 from hindbrain.engines.code.sweep import Found, read_tree
 from hindbrain.engines.code.symbols import assemble
 from hindbrain.engines.code_terms import code_words
-from hindbrain.policy.graph import BINARY_LOOK, LONGEST_LINE, MAX_FILE_BYTES
+from hindbrain.engines.document_data import add_names, packages_of, read_go_module
+from hindbrain.engines.documents import PROSE, plain_html, read_prose
+from hindbrain.policy.graph import BINARY_LOOK, DATA_KEYS, LONGEST_LINE, MAX_FILE_BYTES
 
 __all__ = ["file_id", "parse_file"]
 
+_DATA = frozenset({"json", "toml", "yaml"})
 _SUSPECT = 20_000  # bytes below which nobody minifies
 
 
@@ -39,7 +42,7 @@ def parse_file(path: str, data: bytes, *, mtime_ns: int) -> Parsed:
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     warnings = ("not UTF-8: unreadable characters were replaced",) if "\ufffd" in text and b"\xef\xbf\xbd" not in data else ()
-    found, how = _found(language, text)
+    found, how = _found(path, language, text)
     facts = _facts(path, data, mtime_ns, language, lines_of(text), how)
     symbols = assemble(facts, found, text)
     return Parsed(
@@ -48,17 +51,28 @@ def parse_file(path: str, data: bytes, *, mtime_ns: int) -> Parsed:
         edges=symbols.edges,
         references=symbols.references,
         imports=tuple(dict.fromkeys(found.imports)),
-        chunks=chunks_of(text, [(node.line_start, node.line_end) for node in symbols.nodes[1:]]),
+        chunks=chunks_of(
+            plain_html(text) if language == "html" else text, [(node.line_start, node.line_end) for node in symbols.nodes[1:]]
+        ),
         names=symbols.names,
         warnings=warnings,
     )
 
 
-def _found(language: str, text: str) -> tuple[Found, str]:
-    if language not in GRAMMARS:
-        return read_lines(language, text), "text"
-    found = read_tree(language, text.encode("utf-8"))
-    return found, "fallback" if found.broken else "full"
+def _found(path: str, language: str, text: str) -> tuple[Found, str]:
+    if language in PROSE:
+        found = read_prose(language, text)
+    elif language in GRAMMARS:
+        found = read_tree(language, data := text.encode("utf-8"))
+        if language in _DATA:
+            del found.symbols[DATA_KEYS:]
+            add_names(found, data)
+    else:
+        found = read_lines(language, text)
+        found.imports += read_go_module(text) if language == "gomod" else []
+    found.uses += packages_of(path, text)
+    how = "text" if language not in GRAMMARS else "fallback" if found.broken else "full"
+    return found, how
 
 
 def _refused(data: bytes) -> str:

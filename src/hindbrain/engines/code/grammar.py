@@ -18,6 +18,8 @@ DEFINITIONS = {
     "type": ("type", "type"),
     "mod": ("mod", "module"),
     "const": ("const", "concept"),
+    "section": ("section", "module"),
+    "key": ("key", "concept"),
 }
 
 # Captures that use a name: the relation they ask for. `type` and `decorator` become `references` of their own weight.
@@ -32,6 +34,10 @@ REFERENCES = {
     "ref.element": "calls",
     "ref.registers": "registers",  # found by what is called, not by the query
     "ref.module": "declares_module",
+    "ref.file": "references",  # of a document: a file by its path
+    "ref.mention": "mentions",  # of a document: a name in code style
+    "ref.config": "configures",
+    "ref.package": "depends_on",
 }
 
 

@@ -119,6 +119,9 @@ GRAMMARS = {
     "ruby": ("tree_sitter_ruby", "language", "ruby", "RUBY"),
     "php": ("tree_sitter_php", "language_php", "php", "PHP"),
     "bash": ("tree_sitter_bash", "language", "bash", "BASH"),
+    "json": ("tree_sitter_json", "language", "", "JSON"),
+    "toml": ("tree_sitter_toml", "language", "", "TOML"),
+    "yaml": ("tree_sitter_yaml", "language", "", "YAML"),
 }
 
 
@@ -140,7 +143,8 @@ def language_of(path: str, data: bytes = b"") -> str:
 def grammar_of(language: str) -> Grammar:
     """The query and rules of a language that has a grammar."""
     _, _, module, name = GRAMMARS[language]
-    grammar = getattr(import_module(f"hindbrain.engines.code.queries.{module}"), name)
+    home = f"hindbrain.engines.code.queries.{module}" if module else "hindbrain.engines.document_data"
+    grammar = getattr(import_module(home), name)
     if not isinstance(grammar, Grammar):
         raise TypeError(f"{module}.{name} is no grammar")
     return grammar

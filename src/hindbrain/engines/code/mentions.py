@@ -12,6 +12,8 @@ _SHORTEST = 3  # letters of a name that is looked for: `x` in a formula means no
 
 def mentioned(table: Table, path: str, name: str, qualifier: str) -> str:
     """The node that a document at `path` means. A qualifier with a slash at its end is a directory, so the name is a file."""
+    if qualifier == "package:":
+        return _package(table, name)
     if qualifier.endswith("/"):
         return _file(table, path, name, qualifier)
     if "." in name and not qualifier and (found := _file(table, path, name, "./")) and found is not AMBIGUOUS:
@@ -25,6 +27,16 @@ def mentioned(table: Table, path: str, name: str, qualifier: str) -> str:
     if not found_ids:
         return ""
     return found_ids[0] if len(found_ids) == 1 else AMBIGUOUS
+
+
+def _package(table: Table, name: str) -> str:
+    """A package of this tree by its name: the file that stands for its directory."""
+    last = name.rsplit("/", 1)[-1]
+    for spelled in dict.fromkeys((last, last.replace("-", "_"))):
+        found = [one for one in table.modules.standing_for(spelled) if "/tests/" not in f"/{one}"]
+        if len(found) == 1:
+            return f"file::{found[0]}"
+    return ""
 
 
 def _labelled(node_id: str, label: str) -> bool:

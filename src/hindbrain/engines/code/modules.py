@@ -72,6 +72,11 @@ class Modules:
         """The files with this name."""
         return [path for path in self._by_stem.get(name.split(".", 1)[0], ()) if path.rpartition("/")[2] == name]
 
+    def standing_for(self, directory: str) -> list[str]:
+        """The files that stand for a directory of this name: `__init__.py`, `index.ts`, `lib.rs`, ..."""
+        found = self._by_stem.get(directory, ())
+        return [path for path in found if path.split("/")[-1].split(".", 1)[0] in _INDEX_NAMES and f"{directory}/" in path]
+
     def find(self, importer: str, language: str, module: str) -> tuple[str, ...]:
         """The files a module is made of, as seen from the file that imports it; none when it is not in this tree."""
         way = self._ways.get(family(language))

@@ -17,7 +17,7 @@ _Edges = dict[tuple[str, str, str], tuple[float, float]]
 
 # A type in a signature and a decorator weigh differently; both are stored as references.
 _STORED = {"type": "references", "decorator": "references"}
-_DOCUMENTS = frozenset({"markdown", "rst", "html", "text", "json", "toml", "yaml"})
+_DOCUMENTS = frozenset({"markdown", "rst", "html", "text", "json", "toml", "yaml", "gomod"})
 
 
 class Resolved(NamedTuple):

@@ -18,6 +18,7 @@ _SEPARATORS = ("::", "->", "?.", "!.", "\\")
 _SIGILS = " \t\r\n#@$&*"
 _NAME = re.compile(r"[^\W\d][\w$]*[?!]?|[$][\w$]*")
 _DOTTED = re.compile(r"[\w$@]+(?:\.[\w$@]+)*")
+_LONGEST_IMPORT = 10_000  # bytes of one statement; a longer one was not written by hand
 _LOOK_BACK = 160  # bytes of a dotted name that are read: enough for its last parts, and a chain of calls costs no square
 Event = tuple[int, int, str]  # first byte, minus one past the last byte, capture
 Use = tuple[int, str, str, str, int]  # symbol (-1: the file, below: an owner), capture, name, qualifier, first byte
@@ -90,7 +91,8 @@ class _Sweep:
             elif capture == "name":
                 self._name(data[start:end].decode("utf-8", "replace"), start)
             elif capture == "import":
-                self._found.imports += self._grammar.imports(data[start:end].decode("utf-8", "replace"))
+                text = data[start : min(end, start + _LONGEST_IMPORT)].decode("utf-8", "replace")
+                self._found.imports += self._grammar.imports(text)
             elif capture == "doc":
                 self._document(data[start:end].decode("utf-8", "replace"))
             elif capture == "scope":

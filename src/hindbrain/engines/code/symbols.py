@@ -14,12 +14,17 @@ from hindbrain.policy.graph import DOC_CHARS, EXCERPT_CHARS, STRENGTHS
 __all__ = ["Assembled", "assemble"]
 
 _SPACE = re.compile(r"\s+")
+_NOT_PLAIN = re.compile(r"[^\w]+")
 _QUOTES = re.compile(r"^[rRbBuUfF]*(\"\"\"|'''|\"|')|(\"\"\"|'''|\"|')$")
-_COMMENT_LINE = re.compile(r"^\s*(?:///?!?|/\*+!?|\*+/?|#+(?!\[|!)|--)\s?(.*?)(?:\*/)?\s*$")
+_COMMENT_LINE = re.compile(r"^\s*(?:///?!?|/\*+!?|\*+/?|#+(?!\[|!)|--)\s?([^*]*(?:\*(?!/)[^*]*)*)(?:\*/)?$")
 _SLASHES = ("//", "/*", "*")
 _HASH = ("#",)
 _COMMENT_MARKS = {
     "python": (),
+    "markdown": (),
+    "rst": (),
+    "html": (),
+    "text": (),
     "ruby": _HASH,
     "bash": _HASH,
     "perl": _HASH,
@@ -77,7 +82,7 @@ def assemble(facts: FileFacts, found: Found, text: str) -> Assembled:
                 kind=DEFINITIONS[symbol.capture][1],
                 path=path,
                 line_start=line,
-                line_end=bisect_right(starts, max(symbol.start, symbol.end - 1)),
+                line_end=min(bisect_right(starts, max(symbol.start, symbol.end - 1)), facts.lines),
                 excerpt=_signature(data_lines, bisect_right(starts, symbol.named_at)),
                 tags=_tags(symbol, found.symbols),
                 last_modified=modified,
@@ -128,8 +133,8 @@ def _ids(symbols: list[Symbol], root: str) -> tuple[list[str], list[str]]:
         owner = types.get(symbol.owner, -1) if symbol.owner else -1
         above = owner if owner >= 0 and ids[owner] else symbol.parent
         parents[at] = ids[above] if above >= 0 else root
-        middle = f"::impl::{_id_part(symbol.owner)}" if symbol.owner and above == symbol.parent else ""
-        wanted = f"{parents[at]}{middle}::{DEFINITIONS[symbol.capture][0]}::{_id_part(symbol.name)}"
+        middle = f"::impl::{_bare(symbol.owner)}" if symbol.owner and above == symbol.parent else ""
+        wanted = f"{parents[at]}{middle}::{DEFINITIONS[symbol.capture][0]}::{_id_part(symbol)}"
         taken[wanted] = count = taken.get(wanted, 0) + 1
         ids[at] = wanted if count == 1 else f"{wanted}#{count}"
     return ids, parents
@@ -141,7 +146,13 @@ def _owner_id(found: Found, at: int, ids: list[str], root: str) -> str:
     return next((ids[n] for n, one in enumerate(found.symbols) if one.name == owner and one.capture in _CONTAINERS), root)
 
 
-def _id_part(name: str) -> str:
+def _id_part(symbol: Symbol) -> str:
+    if symbol.capture == "section":
+        return _NOT_PLAIN.sub("-", symbol.name.lower()).strip("-")[:80] or "_"
+    return _bare(symbol.name)
+
+
+def _bare(name: str) -> str:
     """A name as it may stand in an id, whose parts are told apart by `::`."""
     return _SPACE.sub("", name).replace("::", ".")[:120] or "_"
 
@@ -197,7 +208,7 @@ def _comment_above(lines: list[str], line: int, marks: tuple[str, ...]) -> str:
             continue
         if not bare.startswith(marks):
             break
-        match = _COMMENT_LINE.match(lines[at])
+        match = _COMMENT_LINE.match(lines[at][:DOC_CHARS].rstrip())
         found.append(match[1] if match else "")
         at -= 1
     return " ".join(reversed(found))[:DOC_CHARS]
