@@ -28,7 +28,7 @@ create table if not exists edge (
     primary key (source, target, relation)
 ) without rowid;
 create table if not exists active (node text primary key, times integer not null) without rowid;
-create table if not exists query (slot integer primary key, number integer, at integer, query text, seeds text, nodes text);
+create table if not exists query (slot integer primary key, number integer, at integer, seeds text, nodes text);
 create table if not exists defect (node text, kind text, at integer, agent text);
 create index if not exists defect_by_node on defect (node, at);
 create table if not exists together (one text, other text, times integer not null, primary key (one, other)) without rowid;
@@ -58,10 +58,9 @@ class LearnedEdge:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """A remembered question, with what it started from and what it woke."""
+    """A remembered question: what it started from and what it woke. Its words are not kept: nobody could forget them."""
 
     at: int
-    query: str
     seeds: tuple[str, ...]
     nodes: tuple[tuple[str, float], ...]
 
@@ -190,20 +189,19 @@ class LearnedStore:
     # -- queries -----------------------------------------------------------------------------------------------------
 
     def remember(self, query: Query, *, number: int, most: int) -> None:
-        values = (number % most, number, query.at, query.query, json.dumps(query.seeds), json.dumps(query.nodes))
-        self._rows("insert or replace into query values (?,?,?,?,?,?)", values)
+        values = (number % most, number, query.at, json.dumps(query.seeds), json.dumps(query.nodes))
+        self._rows("insert or replace into query values (?,?,?,?,?)", values)
 
     def remembered(self) -> list[Query]:
         """Newest first."""
-        found = self._rows("select at, query, seeds, nodes from query order by number desc")
+        found = self._rows("select at, seeds, nodes from query order by number desc")
         return [
             Query(
                 at=int(at),
-                query=query,
                 seeds=tuple(json.loads(seeds)),
                 nodes=tuple((node, float(value)) for node, value in json.loads(nodes)),
             )
-            for at, query, seeds, nodes in found
+            for at, seeds, nodes in found
         ]
 
     # -- defects and what changes together ---------------------------------------------------------------------------
