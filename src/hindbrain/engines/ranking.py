@@ -1,11 +1,12 @@
-"""Ranking: a score between 0 and 1 from how much of a question a claim covers. Pure; the stores only find candidates."""
+"""Ranking: a score between 0 and 1 from how much of a question a claim covers, in words and in meaning. Pure; the stores only
+find candidates."""
 
 import math
 from collections.abc import Collection, Mapping, Sequence
 
-from hindbrain.policy.recall import WEIGHTS
+from hindbrain.policy.recall import MEANING, WEIGHTS
 
-__all__ = ["coverage", "weighed"]
+__all__ = ["coverage", "joined", "meaning", "weighed"]
 
 
 def _idf(frequency: int, total: int) -> float:
@@ -24,6 +25,19 @@ def coverage(
     named = sum(weight for word, weight in weights.items() if word in label)
     exact = WEIGHTS.exact if label and set(label) <= set(query) else 0.0
     return min(1.0, hit / whole + (WEIGHTS.label * named / whole if hit else 0.0) + (exact if named else 0.0))
+
+
+def meaning(cosine: float | None) -> float:
+    """How much a claim means what a question asks, from their cosine; 0 when they were not compared or are no nearer than
+    any two texts."""
+    if cosine is None:
+        return 0.0
+    return min(1.0, max(0.0, (cosine - MEANING.start) / (MEANING.full - MEANING.start)))
+
+
+def joined(covered: float, near: float) -> float:
+    """Two witnesses for one claim: each makes up for some of what the other leaves open."""
+    return covered + near - covered * near
 
 
 def weighed(score: float, *, verified: bool, stale: bool, graded_wrong: bool) -> float:

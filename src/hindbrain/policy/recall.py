@@ -6,12 +6,14 @@ __all__ = [
     "BEAT_CANDIDATES",
     "BEAT_MIN_SCORE",
     "LOOKUP_CLAIMS",
+    "MEANING",
     "QUERY_TERMS",
     "RECENT_ROWS",
     "ROW_MIN_TOKENS",
     "SEEK_TOP_K",
     "STOP_WORDS",
     "WEIGHTS",
+    "Meaning",
     "Weights",
 ]
 
@@ -36,6 +38,17 @@ class Weights:
 
 
 WEIGHTS = Weights()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Meaning:
+    """From which cosine on two texts mean something alike; the scale of MiniLM, where most pairs stay below 0.3."""
+
+    start: float = 0.35
+    full: float = 0.85
+
+
+MEANING = Meaning()
 
 _STOPS = """
 a about above after again all also am an and any are as at be because been before being below between both but by can could did do

@@ -5,15 +5,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hindbrain.domain.claim import Claim, parse
-from hindbrain.engines.ranking import coverage, weighed
+from hindbrain.engines.ranking import coverage, joined, meaning, weighed
 from hindbrain.engines.text import query_terms, terms
 from hindbrain.policy.recall import BEAT_CANDIDATES, BEAT_MIN_SCORE, LOOKUP_CLAIMS, QUERY_TERMS, RECENT_ROWS
 from hindbrain.services.brains import OpenBrain
 from hindbrain.services.gateway import claim_terms
 from hindbrain.services.reconcile import CONFLICT, Reconciler
+from hindbrain.services.retrieval import Retrieval, Served
 from hindbrain.services.routing import Gap, gap
 from hindbrain.services.rows import DEMOTION, GRADED_WRONG, Row, RowMaker
 from hindbrain.stores.port import Version
+from hindbrain.stores.vector_port import Shelf
 
 __all__ = ["Feed", "Feeds"]
 
@@ -27,13 +29,17 @@ class Feed:
     found: int = 0  # before the cut to the limit
     gaps: list[Gap] = field(default_factory=list)
     claims: dict[str, Claim] = field(default_factory=dict)
+    served: Served | None = None  # by words or also by meaning; None when nothing was asked
 
 
 class Feeds:
     """Asks one open brain at a time."""
 
-    def __init__(self, reconciler: Reconciler, maker: RowMaker, clock: Callable[[], int], *, patient: bool) -> None:
+    def __init__(
+        self, reconciler: Reconciler, maker: RowMaker, retrieval: Retrieval, clock: Callable[[], int], *, patient: bool
+    ) -> None:
         self._reconciler = reconciler
+        self._retrieval = retrieval
         self._maker = maker
         self._clock = clock
         self._patient = patient  # a process of its own takes in changed files before it answers; the owner may do it beside
@@ -51,14 +57,21 @@ class Feeds:
     ) -> Feed:
         """The best rows of one brain for a question. `marked` also shows claims that wait for their demotion."""
         feed = Feed(gaps=self._take_in(opened))
+        parts: dict[str, dict[str, float]] = {}
         for _ in range(2):
-            chosen = self._ranked(opened, query, min_score=min_score, marked=marked, candidates=max(candidates, limit))
+            chosen = self._ranked(
+                opened, query, feed, parts, min_score=min_score, marked=marked, candidates=max(candidates, limit)
+            )
             shown = {version.slug: version.digest for version, _, _ in chosen[:limit]}
             if not self._reconciler.stale_rows(opened, shown):
                 break
         feed.exists = opened.store.counts().active_claims
         feed.found = len(chosen)
         feed.rows = self.rows(opened, chosen[:limit], match="task")
+        for row in feed.rows if parts else ():
+            row["score_breakdown"] = parts[row["slug"]]
+        if feed.served is not None:
+            feed.gaps += feed.served.gaps(opened.brain.display_name)
         feed.claims = {version.slug: claim for version, claim, _ in chosen[:limit]}
         if include_history:
             feed.rows += self._history_rows(opened, query, limit=limit)
@@ -81,22 +94,34 @@ class Feeds:
         return gaps
 
     def _ranked(
-        self, opened: OpenBrain, query: str | None, *, min_score: float, marked: bool, candidates: int
+        self,
+        opened: OpenBrain,
+        query: str | None,
+        feed: Feed,
+        parts: dict[str, dict[str, float]],
+        *,
+        min_score: float,
+        marked: bool,
+        candidates: int,
     ) -> list[tuple[Version, Claim, float]]:
-        words = query_terms(query or "")
-        if not words:
+        words = query_terms(query or "")[:QUERY_TERMS]
+        if not words or query is None:
             return []
-        found = opened.store.find(words[:QUERY_TERMS], limit=candidates, within=LOOKUP_CLAIMS)
-        versions = opened.store.live(found.keys)
-        said = opened.store.words(found.keys)
-        marks = self._marks(opened, found.keys)
+        gathered = self._retrieval.gather(
+            opened, Shelf.CLAIM, query, by_words=candidates, by_meaning=candidates, within=LOOKUP_CLAIMS
+        )
+        feed.served, found = gathered.served, gathered.found
+        slugs = list(gathered.keys.values())
+        versions, said, marks = opened.store.live(slugs), opened.store.words(slugs), self._marks(opened, slugs)
         now, ranked = self._clock(), []
-        for slug in found.keys:
+        for turn, slug in gathered.keys.items():
             version = versions.get(slug)
             if version is None or not version.active or (DEMOTION in marks.get(slug, set()) and not marked):
                 continue
             claim = parse(version.text, fallback_label=slug)
-            fit = coverage(words, set(terms(claim.label)), said.get(slug, ()), found.frequencies, found.total)
+            covered = coverage(words, set(terms(claim.label)), said.get(slug, ()), found.frequencies, found.total)
+            near = meaning(gathered.cosines.get(turn))
+            fit = joined(covered, near)
             if fit >= min_score:
                 score = weighed(
                     fit,
@@ -105,6 +130,8 @@ class Feeds:
                     graded_wrong=GRADED_WRONG in marks.get(slug, set()),
                 )
                 ranked.append((version, claim, score))
+                if gathered.served.stamp is not None:
+                    parts[slug] = {"keyword": round(covered, 4), "meaning": round(near, 4)}
         ranked.sort(key=lambda one: (-one[2], -(one[1].created or 0), one[0].slug))
         return ranked
 

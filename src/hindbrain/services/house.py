@@ -15,6 +15,12 @@ from hindbrain.services.embedder import Embedder
 from hindbrain.services.embedding import Embedding
 from hindbrain.services.erasure import Erasure
 from hindbrain.services.events import Events
+from hindbrain.services.evidence import Observations
+from hindbrain.services.evidence_anchor import Anchors
+from hindbrain.services.evidence_batch import Batches
+from hindbrain.services.evidence_ingest import Ingest
+from hindbrain.services.evidence_reindex import Reindex
+from hindbrain.services.evidence_search import EvidenceSearch
 from hindbrain.services.exchange import Exchange
 from hindbrain.services.feeds import Feeds
 from hindbrain.services.gateway import Gateway
@@ -67,13 +73,18 @@ class House:
         self.embedding = Embedding(self.brains, self.embedder, self.events, resident=resident)
         self.retrieval = Retrieval(self.embedder, self.embedding)
         self.maker = RowMaker(home, settings.number("stale_after_days"))
-        self.feeds = Feeds(self.reconciler, self.maker, clock, patient=not resident)
+        self.feeds = Feeds(self.reconciler, self.maker, self.retrieval, clock, patient=not resident)
         self.recall = Recall(self.brains, self.feeds, settings, clock)
         self.north = North(self.router, self.recall, self.contract, self.counters)
         self.claims = Claims(self.brains, self.router, self.gateway, self.reconciler, clock)
         self.promotion = Promotion(self.brains, self.gateway, self.reconciler, self.maker, clock)
         self.grades = Grades(self.brains, self.router, self.reconciler, self.events, clock)
         self.consolidation = Consolidation(self.brains, self.gateway, self.reconciler, clock)
+        anchors, batches = Anchors(self.brains, self.router), Batches(self.events, clock)
+        self.observations = Observations(self.brains, self.router, anchors, self.gateway, batches, self.events, clock)
+        self.evidence_ingest = Ingest(self.brains, anchors, self.gateway, batches, clock)
+        self.evidence_reindex = Reindex(self.brains, self.router, self.evidence_ingest)
+        self.evidence_search = EvidenceSearch(self.brains, self.observations, self.retrieval)
         self.erasure = Erasure(self.brains, self.router, self.gateway, self.reconciler, self.events, clock)
         self.boot = Boot(self.brains, self.router, self.gateway, self.maker, self.events, clock)
         self.projects = Projects(home, self.brains, self.router, self.reconciler, clock)
