@@ -11,6 +11,7 @@ __all__ = [
     "DOC_CHARS",
     "EXCERPT_CHARS",
     "FILE_IMPORT_WEIGHT",
+    "LIGHT_STRENGTHS",
     "LONGEST_LINE",
     "MAX_FILE_BYTES",
     "MAX_SYMBOLS",
@@ -51,6 +52,15 @@ STRENGTHS = {
     "tests": Strength(weight=0.5, causal=0.5),
     "registers": Strength(weight=0.7, causal=0.7),
     "declares_module": Strength(weight=0.7, causal=0.4),
+}
+# The parts of an L1GHT file: how each hangs on the file, on its section or on its claim.
+LIGHT_STRENGTHS = {
+    "meta": Strength(weight=1.0, causal=0.85),
+    "dep": Strength(weight=1.0, causal=0.9),
+    "next": Strength(weight=0.95, causal=0.82),
+    "section": Strength(weight=1.0, causal=0.8),
+    "tag": Strength(weight=0.9, causal=0.7),
+    "evidence": Strength(weight=0.8, causal=0.8),
 }
 FILE_IMPORT_WEIGHT = 0.6  # an import that was resolved from file to file is surer than one that names a symbol
 
