@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 
 from hindbrain.domain.errors import PathRefused
 from hindbrain.engines.light_graph import evidence_path
-from hindbrain.stores.repository import main_path
+from hindbrain.stores.repository import main_path, worktrees_of
 
-__all__ = ["changed", "checked", "digests", "file_digest"]
+__all__ = ["changed", "checked", "content", "digests", "file_digest"]
 
 _MOST_BYTES = 16 * 1024 * 1024
 
@@ -47,26 +47,38 @@ def _inside(path: str, root: str) -> bool:
     return real == root or real.startswith(root.rstrip("/") + "/")
 
 
-def file_digest(root: str, path: str) -> str:
-    """sha256 of a file of the repository, '' when there is none that may be read."""
+def content(root: str, path: str) -> bytes | None:
+    """A file of the repository, None when there is none that may be read."""
     if not _inside(path, root):
-        return ""
+        return None
     try:
         # Not blocking: a pipe in the repository must not hold up the call until somebody writes into it.
         with open(os.path.join(root, path), "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                return ""
-            content = file.read(_MOST_BYTES + 1)
+                return None
+            return file.read(_MOST_BYTES + 1)
     except (OSError, ValueError):
-        return ""
-    return hashlib.sha256(content).hexdigest()
+        return None
 
 
-def digests(values: Iterable[str], root: str | None) -> dict[str, str]:
-    """path -> digest of every cited file, as it is now."""
+def file_digest(root: str, path: str) -> str:
+    """sha256 of a file of the repository, '' when there is none that may be read."""
+    found = content(root, path)
+    return "" if found is None else hashlib.sha256(found).hexdigest()
+
+
+def digests(values: Iterable[str], root: str | None, checkout: str | None = None) -> dict[str, str]:
+    """path -> digest of every cited file, as it is now: in the caller's own checkout first, then in the main one."""
     if root is None:
         return {}
-    return {path: file_digest(root, path) for path in map(evidence_path, values) if path}
+    places = [place for place in (checkout, root) if place is not None]
+    paths = [path for path in map(evidence_path, values) if path]
+    return {path: next((found for place in places if (found := file_digest(place, path))), "") for path in paths}
+
+
+def _in_a_worktree(root: str, path: str, digest: str) -> bool:
+    """Whether a linked worktree has the file as it was cited: the claim was written there."""
+    return any(file_digest(place, path) == digest for place in worktrees_of(root))
 
 
 def changed(anchors: Mapping[str, str], root: str | None) -> dict[str, str]:
@@ -76,8 +88,7 @@ def changed(anchors: Mapping[str, str], root: str | None) -> dict[str, str]:
     found = {}
     for path, digest in anchors.items():
         now = file_digest(root, path)
-        if digest and not now:
-            found[path] = "evidence_missing"
-        elif digest and now != digest:
-            found[path] = "evidence_changed"
+        if not digest or now == digest or _in_a_worktree(root, path, digest):
+            continue
+        found[path] = "evidence_changed" if now else "evidence_missing"
     return found

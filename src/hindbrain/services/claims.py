@@ -16,6 +16,7 @@ from hindbrain.services.reconcile import WAITING, Reconciler
 from hindbrain.services.routing import Router
 from hindbrain.services.rows import WITNESS_SUPERSEDED, date_of
 from hindbrain.stores.port import Mark, Writer
+from hindbrain.stores.repository import repository_of
 
 __all__ = ["BlockInput", "Claims", "medulla_size", "version_text"]
 
@@ -60,6 +61,14 @@ def _confidence(value: str | int | float | None) -> str | None:
     return text
 
 
+def _checkout(caller: Caller, brain: Brain) -> str | None:
+    """The linked worktree of the brain's repository in which the caller stands."""
+    if caller.root is None or brain.root is None:
+        return None
+    repository = repository_of(caller.root)
+    return repository.worktree if repository.root == brain.root != repository.worktree else None
+
+
 class Claims:
     """Writing and looking back at claims."""
 
@@ -102,6 +111,7 @@ class Claims:
                 channel=caller.channel,
                 indexed=indexed,
                 session=caller.session,
+                checkout=_checkout(caller, brain),
                 before=self._waiting(caller, claim, indexed),
             )
             try:

@@ -16,16 +16,16 @@ from hindbrain.domain.claim import Block, Claim, body_text, outdated, parse, ren
 from hindbrain.domain.errors import ClaimTooLarge, HygieneRefused, InvalidParams, Rejected, StaleWrite, WouldDowngrade
 from hindbrain.domain.ledger import Act
 from hindbrain.engines.hygiene import Finding, scan
-from hindbrain.engines.light_graph import evidence_path, light_graph
 from hindbrain.engines.text import TERMS_VERSION, folds, terms
 from hindbrain.policy.hygiene import NEVER_ALLOWED, ROTATE
 from hindbrain.policy.limits import AGENT_MAX, CLAIM_MAX_BYTES, LOCK_WAIT_S
 from hindbrain.services import anchors
 from hindbrain.services.brains import OpenBrain
 from hindbrain.services.events import Events
+from hindbrain.services.grounding import LINES, claim_graph, line_anchors
 from hindbrain.services.rows import OF_ITS_TEXT
 from hindbrain.stores.files import ClaimDirectory, Staged, digest_of
-from hindbrain.stores.port import Edge, Node, Version, Writer
+from hindbrain.stores.port import Mark, Version, Writer
 
 __all__ = ["TERMS_META", "Draft", "Gateway", "Put", "claim_terms", "fingerprints", "recorded"]
 
@@ -50,6 +50,7 @@ class Draft:
     indexed: bool = True
     on_disk: bool = False  # the file is there already: it came by git or an editor
     session: str | None = None
+    checkout: str | None = None  # the linked worktree in which the caller stands: evidence is read there first
     payload: dict[str, Any] = field(default_factory=dict)
     before: Callable[[Writer], None] | None = None  # more rows for the same transaction
 
@@ -313,7 +314,8 @@ class Gateway:
         now: int,
     ) -> tuple[Version, int, int]:
         root = opened.brain.root
-        cited = anchors.digests(claim.evidence, root)
+        cited = anchors.digests(claim.evidence, root, draft.checkout)
+        lines = line_anchors(claim.evidence, draft.checkout or root)
         claim_id = live.claim_id if live else self._claim_id(opened, slug)
         same = live is not None and body_text(parse(live.text, fallback_label=slug)) == body_text(claim)
         outlived = [] if same else [mark for mark in opened.store.marks(slugs=[slug]) if mark.kind in OF_ITS_TEXT]
@@ -346,8 +348,10 @@ class Gateway:
             for mark in outlived:
                 writer.drop_mark(slug, mark.kind)
             writer.put_anchors(slug, cited)
-            nodes, edges = self._graph(slug, claim, text, cited)
-            writer.put_graph(f"claim:{slug}", nodes, edges)
+            writer.put_graph(f"claim:{slug}", *claim_graph(opened, slug, claim, text, cited))
+            writer.drop_mark(slug, LINES)
+            if lines:
+                writer.put_mark(Mark(slug=slug, kind=LINES, at=now, by="hindbrain", channel=Channel.RUNTIME.value, note=lines))
             if opened.store.meta(TERMS_META) is None:  # a brain with claims of other terms was given these when it was opened
                 writer.set_meta(TERMS_META, str(TERMS_VERSION))
             if draft.before is not None:
@@ -359,21 +363,6 @@ class Gateway:
         """A label that comes back keeps the id of its earlier versions, so that its history is one chain."""
         earlier = opened.store.versions(slug)
         return earlier[0].claim_id if earlier else secrets.token_hex(8)
-
-    @staticmethod
-    def _graph(slug: str, claim: Claim, text: str, cited: dict[str, str]) -> tuple[list[Node], list[Edge]]:
-        if not claim.active:
-            return [], []
-        raw_nodes, raw_edges = light_graph(slug, claim, text)
-        nodes = [Node(id=i, kind=k, label=label) for i, k, label in raw_nodes]
-        edges = [Edge(source=s, relation=r, target=t) for s, r, t in raw_edges]
-        for _source, relation, tag in raw_edges:
-            if relation == "evidenced_by" and (label := next(lb for i, _, lb in raw_nodes if i == tag)):
-                path = evidence_path(label)
-                if cited.get(path):
-                    nodes.append(Node(id=f"file::{path}", kind="file", label=path.rsplit("/", 1)[-1], path=path))
-                    edges.append(Edge(source=tag, relation="grounded_in", target=f"file::{path}"))
-        return nodes, edges
 
     def _files(
         self,

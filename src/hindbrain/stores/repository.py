@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["Repository", "canonical_root", "files_of", "main_path", "repository_of", "workspace_hint"]
+__all__ = ["Repository", "canonical_root", "files_of", "main_path", "repository_of", "workspace_hint", "worktrees_of"]
 
 _MARKERS = (".git", "package.json", "Cargo.toml", "pyproject.toml")
 
@@ -56,6 +56,20 @@ def main_path(path: str) -> str:
     """A canonical path as the main working tree has it: all worktrees of a repository speak of one set of names."""
     repository = repository_of(path)
     return repository.root + path.removeprefix(repository.worktree)
+
+
+def worktrees_of(root: str) -> list[str]:
+    """The linked worktrees of a repository, as it names them itself."""
+    base = os.path.join(root, ".git", "worktrees")
+    found = []
+    for name in sorted(os.listdir(base)) if os.path.isdir(base) else ():
+        try:
+            checkout = os.path.dirname(_first(os.path.join(base, name, "gitdir")))
+        except (OSError, ValueError):
+            continue
+        if repository_of(checkout).root == root:
+            found.append(checkout)
+    return found
 
 
 def _main_of(checkout: str, dot_git: str) -> str:

@@ -1,0 +1,149 @@
+"""Grounding: what a claim cites, as nodes of the graph and as lines that can be found again after the file was edited."""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from hindbrain.domain.claim import Claim, parse
+from hindbrain.engines.light_graph import evidence_path, light_graph
+from hindbrain.services import anchors
+from hindbrain.services.brains import OpenBrain
+from hindbrain.stores.port import Edge, Node
+
+__all__ = ["LINES", "claim_graph", "line_anchors", "line_state", "reground", "symbol_node"]
+
+LINES = "line_anchor"  # kind of the note that holds what cited lines said when the claim was written
+_LINE = re.compile(r":(\d+)(?:-(\d+))?$")
+_PARTS = re.compile(r"::|\.|#")
+_AROUND = 2  # lines above and below that tell equal lines apart
+_LONGEST = 200  # cited lines that are compared
+
+
+# -- nodes --------------------------------------------------------------------------------------------------------------
+
+
+def symbol_node(opened: OpenBrain, value: str) -> str | None:
+    """The node of `path::name`, when the graph has one."""
+    text = value.strip().replace("\\", "/").removeprefix("./")
+    path, mark, symbol = text.partition("::")
+    wanted = [part for part in _PARTS.split(symbol) if part] if mark else []
+    graph = opened.graph if wanted else None
+    for node in graph.nodes_of(path) if graph is not None else ():
+        names = node.removeprefix(f"file::{path}").split("::")[2::2]
+        if names[-len(wanted) :] == wanted:
+            return node
+    return None
+
+
+def claim_graph(opened: OpenBrain, slug: str, claim: Claim, text: str, cited: Mapping[str, str]) -> tuple[list[Node], list[Edge]]:
+    """The nodes and edges of a claim, tied to the code it cites: to the symbol it names if that is there, else to the file."""
+    if not claim.active:
+        return [], []
+    raw_nodes, raw_edges = light_graph(slug, claim, text)
+    nodes = [Node(id=i, kind=k, label=label) for i, k, label in raw_nodes]
+    edges = [Edge(source=s, relation=r, target=t) for s, r, t in raw_edges]
+    labels = {i: label for i, _, label in raw_nodes}
+    for _source, relation, tag in raw_edges:
+        if relation != "evidenced_by" or not cited.get(path := evidence_path(labels[tag])):
+            continue
+        symbol = symbol_node(opened, labels[tag])
+        if symbol is None:
+            nodes.append(Node(id=f"file::{path}", kind="file", label=path.rsplit("/", 1)[-1], path=path))
+        else:
+            nodes.append(Node(id=symbol, kind="function", label=symbol.rsplit("::", 1)[-1], path=path))
+        edges.append(Edge(source=tag, relation="grounded_in", target=symbol or f"file::{path}"))
+    return nodes, edges
+
+
+def reground(opened: OpenBrain) -> tuple[int, int]:
+    """Try evidence again that led nowhere; how much of it does now, and how much still does not."""
+    root = opened.brain.root
+    if root is None:
+        return 0, 0
+    slugs = sorted(opened.store.digests())
+    waiting = {
+        slug: cited
+        for slug, cited in opened.store.anchors(slugs).items()
+        if not all(cited.values()) or any("::" in value for value in _symbols(opened, slug))
+    }
+    resolved = unresolved = 0
+    for slug, version in opened.store.live(sorted(waiting)).items():
+        cited = waiting[slug]
+        now = {path: digest or anchors.file_digest(root, path) for path, digest in cited.items()}
+        found = sum(bool(now[path]) and not digest for path, digest in cited.items())
+        resolved += found
+        unresolved += sum(not digest for digest in now.values())
+        claim = parse(version.text, fallback_label=slug)
+        with opened.store.writing() as writer:
+            if found:
+                writer.put_anchors(slug, now)
+            writer.put_graph(f"claim:{slug}", *claim_graph(opened, slug, claim, version.text, now))
+    return resolved, unresolved
+
+
+def _symbols(opened: OpenBrain, slug: str) -> tuple[str, ...]:
+    version = opened.store.live([slug]).get(slug)
+    return parse(version.text, fallback_label=slug).evidence if version is not None and "::" in version.text else ()
+
+
+# -- lines --------------------------------------------------------------------------------------------------------------
+
+
+def line_anchors(values: Iterable[str], root: str | None) -> str:
+    """What the cited lines say now, as a note to compare with later; empty when no evidence names a line."""
+    kept: dict[str, Any] = {}
+    for value in values:
+        match = _LINE.search(value.strip())
+        lines = _lines(root, evidence_path(value)) if match and root is not None else None
+        if match is None or not lines:
+            continue
+        first = int(match[1])
+        last = min(int(match[2] or first), first + _LONGEST)
+        if 1 <= first <= last <= len(lines):
+            kept[value] = {"path": evidence_path(value), "lines": [first, last], "said": _said(lines, first, last)}
+    return json.dumps(kept, ensure_ascii=False) if kept else ""
+
+
+def line_state(note: str, path: str, root: str) -> list[dict[str, Any]]:
+    """Where the lines that a claim cites in a file are today: `same`, `moved` to another line, or `changed`."""
+    found = []
+    for value, anchor in json.loads(note).items() if note else ():
+        if anchor["path"] == path:
+            found.append({"evidence": value, "cited_line": anchor["lines"][0], **_where(anchor, _lines(root, path) or [])})
+    return found
+
+
+def _where(anchor: Mapping[str, Any], lines: Sequence[str]) -> dict[str, Any]:
+    first, last = anchor["lines"]
+    said = anchor["said"]
+    height = last - first
+    places = [at for at in range(1, len(lines) - height + 1) if _digest(lines[at - 1 : at + height]) == said["text"]]
+    if not places:
+        return {"cited_lines": "changed", "line_now": None}
+    # Of several equal stretches the one with the same lines around it, then the nearest.
+    best = min(places, key=lambda at: (-_likeness(_said(lines, at, at + height), said), abs(at - first)))
+    return {"cited_lines": "same" if best == first else "moved", "line_now": best}
+
+
+def _likeness(one: Mapping[str, str], other: Mapping[str, str]) -> int:
+    return sum(one[part] == other[part] for part in ("above", "below"))
+
+
+def _said(lines: Sequence[str], first: int, last: int) -> dict[str, str]:
+    return {
+        "text": _digest(lines[first - 1 : last]),
+        "above": _digest(lines[max(0, first - 1 - _AROUND) : first - 1]),
+        "below": _digest(lines[last : last + _AROUND]),
+    }
+
+
+def _digest(lines: Sequence[str]) -> str:
+    """Indentation is no part of what a line says: a block that was moved into another one is the same."""
+    return hashlib.sha256("\n".join(line.strip() for line in lines).encode()).hexdigest()[:16]
+
+
+def _lines(root: str | None, path: str) -> list[str] | None:
+    content = anchors.content(root, path) if root is not None else None
+    return None if content is None else content.decode("utf-8", "replace").splitlines()
