@@ -1,13 +1,17 @@
 """Values for store tests: acts, claims and the shortest way to write them."""
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Any
 
+from hindbrain.domain.anchor import LEGACY, Anchor
 from hindbrain.domain.caller import Channel
+from hindbrain.domain.evidence import Domain, Evidence, EvidenceId, Provenance, SourceType
 from hindbrain.domain.ledger import Act, Entry
-from hindbrain.stores.port import BrainStore, Version
+from hindbrain.stores.port import BrainStore, Version, Words
+from hindbrain.stores.vector_port import Shelf
 
-__all__ = ["act", "all_entries", "erase", "put", "texts", "version"]
+__all__ = ["act", "all_entries", "erase", "evidence", "found", "observe", "put", "texts", "version"]
 
 
 def act(name: str = "claim.put", subject: str = "claim:x", at: int = 1, **payload: str | int) -> Act:
@@ -50,3 +54,25 @@ def all_entries(store: BrainStore) -> tuple[Entry, ...]:
 
 def texts(versions: Iterable[Version]) -> list[str]:
     return [one.text for one in versions]
+
+
+def evidence(name: str, content: str = "", *, anchor: Anchor = LEGACY, **more: Any) -> Evidence:
+    values: dict[str, Any] = {
+        "source": "notes.md",
+        "source_type": SourceType.MANUAL,
+        "provenance": Provenance.HUMAN,
+        "added_at": 1,
+        "domain": Domain.PROJECT,
+    }
+    return Evidence(id=EvidenceId(name), content=content or f"content of {name}", anchor=anchor, **(values | more))
+
+
+def observe(store: BrainStore, *rows: Evidence, near: str = "") -> tuple[EvidenceId, ...]:
+    """Observations as a service writes them: an act, then the rows. Their words are their terms."""
+    with store.writing() as writer:
+        writer.append(act("evidence.ingest", subject="evidence:x"))
+        return writer.put_evidence([(row, Words(text=row.content.split(), near=near.split())) for row in rows])
+
+
+def found(store: BrainStore, words: str, **more: Any) -> Sequence[str]:
+    return store.find(words.split(), limit=more.pop("limit", 99), shelf=Shelf.EVIDENCE, **more).keys

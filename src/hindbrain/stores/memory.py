@@ -342,19 +342,8 @@ class MemoryStore(MemoryEvidenceReads):
     def _tables(self, state: _State) -> Iterator[tuple[str, Iterable[Row]]]:
         counts = self.counts()
         sizes = (counts.active_claims, counts.nodes, counts.edges, counts.generation)
-        yield (
-            "brain_head",
-            [
-                (
-                    *state.end(),
-                    state.turn,
-                    *sizes,
-                    state.forgotten,
-                    counts.evidence,
-                    sum(bag.size() for bag in self.evidence_bags()),
-                )
-            ],
-        )
+        words = sum(bag.size() for bag in self.evidence_bags()), sum(len(terms) for _, terms in state.words.values())
+        yield "brain_head", [(*state.end(), state.turn, *sizes, state.forgotten, counts.evidence, *words)]
         yield "ledger", [_fields(entry) for entry in state.ledger]
         yield "claim_version", (self._version_row(state, one) for versions in state.claims.values() for one in versions)
         yield "mark", [_fields(mark) for mark in state.marks.values()]

@@ -13,12 +13,11 @@ from psycopg import errors, sql
 
 from hindbrain.domain.brain import BrainId
 from hindbrain.domain.errors import Busy, InvalidParams, StoreUnavailable
-from hindbrain.stores.memory_vectors import MemoryVectors
 from hindbrain.stores.migrations import MIGRATIONS, Migration
-from hindbrain.stores.postgres_schema import ROLE, migrate
+from hindbrain.stores.postgres_schema import ROLE, migrate, prepare_vectors
 from hindbrain.stores.postgres_text import PostgresText
-from hindbrain.stores.sql_rows import COLUMNS, NUMBERS, Row, Session
-from hindbrain.stores.vector_port import Vectors
+from hindbrain.stores.postgres_vectors import PostgresVectors, drop_vectors
+from hindbrain.stores.sql_rows import COLUMNS, NUMBERS, Gone, Row, Session
 
 __all__ = ["PostgresStore"]
 
@@ -68,6 +67,7 @@ class _Pool:
         self._idle: deque[Connection] = deque()
         self._users = 0
         self.role: str | None = None
+        self.vectors: str | None = None  # where pgvector is
 
     @classmethod
     def joined_by(cls, url: str, migrations: Sequence[Migration]) -> "_Pool":
@@ -90,6 +90,7 @@ class _Pool:
         connection = self._connect()
         try:
             migrate(connection, migrations)
+            self.vectors = prepare_vectors(connection)
             self.role = ROLE if _may_become(connection, ROLE) else None
         except BaseException:
             connection.close()
@@ -202,7 +203,7 @@ class PostgresStore(PostgresText):
             .as_string(None)
         )
         self._closed = False
-        self._vectors: Vectors = MemoryVectors(self.units)
+        self._vectors = PostgresVectors(self, self._pool.vectors)
 
     @contextmanager
     def _session(self, begin: str) -> Iterator[_Session]:
@@ -230,8 +231,11 @@ class PostgresStore(PostgresText):
             yield session
 
     @property
-    def vectors(self) -> Vectors:
+    def vectors(self) -> PostgresVectors:
         return self._vectors
+
+    def ending(self, session: Session, gone: Gone) -> None:
+        drop_vectors(session, self.brain_id, gone)
 
     # --- copying and closing -----------------------------------------------------------------------------------------
 

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 
 import psycopg
-from psycopg import sql
+from psycopg import errors, sql
 
 from hindbrain.domain.errors import StoreUnavailable
 from hindbrain.stores.migrations import Migration, outstanding
 from hindbrain.stores.sql_rows import COLUMNS, Row
 
-__all__ = ["ROLE", "migrate"]
+__all__ = ["ROLE", "migrate", "prepare_vectors"]
 
 # Row security does not bind a superuser, and its own tables bind an owner only by force. So every transaction steps down to
 # this role. It cannot log in; where we may neither make nor take it, we stay who we are and forced row security holds us.
@@ -20,7 +20,7 @@ _LOCK = 0x68696E64  # "hind": one migration at a time per database
 _DERIVED = ("vector",)  # tables that a copy of a brain does without
 _FUNCTIONS = (
     "hindbrain_frequencies(text, tsquery[], bigint)",
-    "hindbrain_find(text, tsquery[], float8[], bigint)",
+    "hindbrain_find_claims(text, tsquery[], text[], float8[], float8, bigint)",
     "hindbrain_evidence_frequencies(text, tsquery[], bigint)",
     "hindbrain_find_evidence(text, tsquery[], text[], float8[], float8, jsonb, bigint)",
 )
@@ -55,6 +55,36 @@ def migrate(connection: psycopg.Connection[Row], migrations: Sequence[Migration]
             connection.execute("insert into hindbrain_schema (version, name) values (%s, %s)", (step.number, step.name))
         if connection.execute("select 1 from pg_roles where rolname = %s", (ROLE,)).fetchall():
             _grant(connection, schema)
+
+
+_MAKE_EXTENSION = """do $$ begin
+    create extension if not exists vector with schema public;
+exception when insufficient_privilege or undefined_file or feature_not_supported or invalid_schema_name or undefined_object
+    or unique_violation or duplicate_object then
+    raise notice 'hindbrain compares vectors itself';
+end $$"""
+_EXTENSION = "select n.nspname from pg_extension e join pg_namespace n on n.oid = e.extnamespace where e.extname = 'vector'"
+_COLUMN = (
+    "select 1 from information_schema.columns where table_schema = current_schema() and table_name = 'vector' "
+    "and column_name = 'embedding'"
+)
+
+
+def prepare_vectors(connection: psycopg.Connection[Row]) -> str | None:
+    """The quoted schema of pgvector, once the vectors have a column of its type; None where the server has no such extension
+    or does not let us use it."""
+    if not connection.execute(_EXTENSION).fetchall():
+        connection.execute(_MAKE_EXTENSION)
+    found = connection.execute(_EXTENSION).fetchall()
+    if not found:
+        return None
+    place = sql.Identifier(found[0][0]).as_string(None)
+    if not connection.execute(_COLUMN).fetchall():
+        try:
+            connection.execute(f"alter table vector add column if not exists embedding {place}.halfvec")
+        except (errors.InsufficientPrivilege, errors.UndefinedObject):  # not our table, or a pgvector before 0.7
+            return None
+    return place
 
 
 def _version(connection: psycopg.Connection[Row]) -> int:

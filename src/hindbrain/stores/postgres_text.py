@@ -4,8 +4,7 @@ Searching happens in functions of the schema, because under row security alone a
 """
 
 import json
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from hindbrain.stores.port import Found, Version, Where
 from hindbrain.stores.sql import SqlStore
@@ -25,6 +24,11 @@ _COUNT = {
 _NEWEST = {
     Shelf.CLAIM: "select slug, turn, 0.0 from claim_version where brain_id = ? and ended_at is null and active = 1 ",
     Shelf.EVIDENCE: "select id, turn, 0.0 from evidence where brain_id = ? and deleted_at is null ",
+}
+_ASKED = "?, ?::text[]::tsquery[], ?::text[], ?::float8[], ?::float8"
+_BEST = {
+    Shelf.CLAIM: f"select slug, turn, score from hindbrain_find_claims({_ASKED}, ?)",
+    Shelf.EVIDENCE: f"select id, turn, score from hindbrain_find_evidence({_ASKED}, ?::jsonb, ?)",
 }
 
 
@@ -92,16 +96,14 @@ class PostgresText(SqlStore):
                 # A word of thousands of rows ranks nothing: the newest of them are as good, and found at once.
                 statement = f"{_NEWEST[shelf]} and words @@ ?::tsquery order by turn desc limit ?"
                 found = session.rows(statement, (self.brain_id, _quoted(chosen[0]), limit))
-            elif chosen and limit > 0 and shelf is Shelf.CLAIM:
-                found = self._best_claims(session, chosen, frequencies, total, limit)
             elif chosen and limit > 0:
-                weights = [rarity(total, frequencies[word]) for word in chosen]
-                average = max(head.evidence_terms, 1) / max(total, 1)
-                found = session.rows(
-                    "select id, turn, score from hindbrain_find_evidence("
-                    "?, ?::text[]::tsquery[], ?::text[], ?::float8[], ?::float8, ?::jsonb, ?)",
-                    (self.brain_id, list(map(_quoted, chosen)), chosen, weights, average, json.dumps(filtered), limit),
+                size = head.claim_terms if shelf is Shelf.CLAIM else head.evidence_terms
+                asked = (
+                    *(self.brain_id, list(map(_quoted, chosen)), chosen),
+                    *([rarity(total, frequencies[word]) for word in chosen], max(size, 1) / max(total, 1)),
                 )
+                only = (json.dumps(filtered),) if shelf is Shelf.EVIDENCE else ()
+                found = session.rows(_BEST[shelf], (*asked, *only, limit))
         return Found(
             keys=tuple(row[0] for row in found),
             turns=tuple(row[1] for row in found),
@@ -121,22 +123,6 @@ class PostgresText(SqlStore):
         )
         return {word: numbers[place] for place, word in enumerate(words, start=1)}
 
-    def _best_claims(
-        self, session: Session, chosen: Sequence[str], frequencies: Mapping[str, int], total: int, limit: int
-    ) -> list[Row]:
-        weights = [_claim_rarity(total, frequencies[word]) for word in chosen]
-        return session.rows(
-            "select v.slug, v.turn, best.score from hindbrain_find(?, ?::text[]::tsquery[], ?::float8[], ?) as best "
-            "join claim_version v on v.brain_id = ? and v.slug = best.slug and v.ended_at is null "
-            "order by best.score desc, v.turn desc",
-            (self.brain_id, list(map(_quoted, chosen)), weights, limit, self.brain_id),
-        )
-
 
 def _quoted(word: str) -> str:
     return "'" + word.replace("\\", "\\\\").replace("'", "''") + "'"
-
-
-def _claim_rarity(total: int, number: int) -> float:
-    """How much a word says among claims: rare ones much, words of every claim nearly nothing. Counts stop, hence the max."""
-    return math.log(1 + (max(total, number) - number + 0.5) / (number + 0.5))

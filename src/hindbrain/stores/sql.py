@@ -20,6 +20,10 @@ __all__ = ["SqlStore"]
 PAGE = 200  # rows of one page of a stream: a few hundred kB of claims, and no transaction stays open between pages
 CHUNK = 500  # claims whose words are computed again per write transaction, so that other writers get their turn
 
+_CLAIM_TERMS = (
+    "select coalesce(sum(length(terms) - length(replace(terms, ' ', '')) + 1), 0) from claim_version "
+    "where brain_id = ? and ended_at is null and terms <> ''"
+)
 _LAST_CODE_POINT = "\U0010ffff"
 
 
@@ -92,12 +96,6 @@ class SqlStore(EvidenceReads):
     @abstractmethod
     def lag(self) -> int: ...
 
-    def units(self, shelf: Shelf) -> dict[int, str]:
-        """Every live row of a shelf: turn -> slug or evidence id."""
-        source = "slug from claim_version" if shelf is Shelf.CLAIM else "id from evidence"
-        live = "ended_at is null and active = 1" if shelf is Shelf.CLAIM else "deleted_at is null"
-        return dict(self._asked(f"select turn, {source} where brain_id = ? and {live}", (self.brain_id,)))
-
     @abstractmethod
     def put_terms(self, session: Session, chunk: Sequence[tuple[Version, str]]) -> None:
         """Give versions their new terms, as far as they still are live with the same text."""
@@ -157,6 +155,9 @@ class SqlStore(EvidenceReads):
                 keep()
         if chunk:
             keep()
+        with self.transaction() as session:
+            self.read_head(session, lock=True)
+            session.rows(f"update brain_head set claim_terms = ({_CLAIM_TERMS}) where brain_id = ?", (self.brain_id,) * 2)
         self.reindex()
         return done
 
@@ -313,6 +314,19 @@ class SqlStore(EvidenceReads):
         )
         return tuple(Edge(source=source, relation=relation, target=target) for source, relation, target in found)
 
+    def whole_graph(self) -> tuple[tuple[Node, ...], tuple[Edge, ...]]:
+        nodes = {
+            row[0]: Node(id=row[0], kind=row[1], label=row[2], path=row[3])
+            for row in self._asked(
+                "select id, kind, label, path from graph_node where brain_id = ? order by id, owner", (self.brain_id,)
+            )
+        }
+        edges = self._asked(
+            "select distinct source, relation, target from graph_edge where brain_id = ? order by source, relation, target",
+            (self.brain_id,),
+        )
+        return tuple(nodes.values()), tuple(Edge(source=row[0], relation=row[1], target=row[2]) for row in edges)
+
     def intents(self) -> tuple[Intent, ...]:
         found = self._asked("select id, kind, payload, at from intent where brain_id = ? order by at, id", (self.brain_id,))
         return tuple(Intent(id=id_, kind=kind, payload=payload, at=at) for id_, kind, payload, at in found)
@@ -324,6 +338,28 @@ class SqlStore(EvidenceReads):
     def counters(self) -> dict[tuple[str, str], int]:
         found = self._asked("select name, week, value from counter where brain_id = ? order by name, week", (self.brain_id,))
         return {(name, week): value for name, week, value in found}
+
+    # --- what vectors ask ------------------------------------------------------------------------------------------------
+
+    def units(self, shelf: Shelf, *, beyond: int, limit: int, newest: bool = False) -> list[tuple[int, str]]:
+        """Live rows as (turn, key): those after a turn, or with `newest` those before it, nearest to it first."""
+        key, table = ("slug", "claim_version") if shelf is Shelf.CLAIM else ("id", "evidence")
+        live = "ended_at is null and active = 1" if shelf is Shelf.CLAIM else "deleted_at is null"
+        side, order = ("<", "desc") if newest else (">", "asc")
+        found = self._asked(
+            f"select turn, {key} from {table} where brain_id = ? and {live} and turn {side} ? order by turn {order} limit ?",
+            (self.brain_id, beyond, limit),
+        )
+        return [(turn, name) for turn, name in found]
+
+    def unit_count(self, shelf: Shelf) -> int:
+        counts = self.counts()
+        return counts.active_claims if shelf is Shelf.CLAIM else counts.evidence
+
+    def hash_at(self, seq: int) -> str | None:
+        """The hash of an entry of the ledger."""
+        found = self._asked("select hash from ledger where brain_id = ? and seq = ?", (self.brain_id, seq))
+        return str(found[0][0]) if found else None
 
     def check(self) -> tuple[str, ...]:
         with self.reading() as session:

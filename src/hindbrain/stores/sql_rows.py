@@ -16,7 +16,7 @@ Gone = Mapping[Shelf, Sequence[int]]  # turns that are no longer live
 COLUMNS: dict[str, tuple[str, ...]] = {
     "brain_head": (
         *("brain_id", "seq", "hash", "turn", "active_claims", "nodes", "edges", "generation", "forgotten"),
-        *("evidence", "evidence_terms"),
+        *("evidence", "evidence_terms", "claim_terms"),
     ),
     "ledger": ("brain_id", "seq", "at", "actor", "channel", "act", "subject", "payload", "prev", "hash"),
     "claim_version": (
@@ -84,6 +84,7 @@ class Head:
     forgotten: int = 0  # the highest number of an erased version: none comes back, and no label has to be kept for that
     evidence: int = 0  # live rows
     evidence_terms: int = 0  # words of all live rows, those of their neighbours too
+    claim_terms: int = 0  # words of all live claims
 
     def values(self) -> Row:
         return astuple(self)

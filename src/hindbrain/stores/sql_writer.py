@@ -72,6 +72,7 @@ class _Standing:
 
     live: int | None
     turn: int | None  # None when nothing of it can be found
+    terms: int  # how many words it is found by
     last: int
 
 
@@ -108,6 +109,7 @@ class SqlWriter(EvidenceWriter):
         self.head.turn += 1
         self.head.active_claims += version.active
         words = joined(terms) if version.active else ""
+        self.head.claim_terms += len(words.split())
         self._session.rows(
             insert("claim_version"),
             (
@@ -137,17 +139,18 @@ class SqlWriter(EvidenceWriter):
 
     def _standing(self, slug: str) -> "_Standing":
         """One statement, because on a server each costs a round trip."""
-        ((live, active, turn, highest),) = self._session.rows(
-            "select v.version, v.active, v.turn, (select max(version) from claim_version where brain_id = ? and slug = ?) "
-            "from (select 1 as one) as here "
+        ((live, active, turn, terms, highest),) = self._session.rows(
+            "select v.version, v.active, v.turn, v.terms, "
+            "(select max(version) from claim_version where brain_id = ? and slug = ?) from (select 1 as one) as here "
             "left join claim_version v on v.brain_id = ? and v.slug = ? and v.ended_at is null",
             (self._brain, slug, self._brain, slug),
         )
-        return _Standing(live=live, turn=turn if active else None, last=highest or 0)
+        return _Standing(live=live, turn=turn if active else None, terms=len((terms or "").split()), last=highest or 0)
 
     def _unindex(self, standing: "_Standing") -> None:
         if standing.turn is not None:
             self.head.active_claims -= 1
+            self.head.claim_terms -= standing.terms
             self.gone[Shelf.CLAIM].append(standing.turn)
             self._index.unindex_claim(self._session, standing.turn)
 

@@ -10,10 +10,9 @@ from pathlib import Path
 import apsw
 
 from hindbrain.domain.brain import BrainId
-from hindbrain.domain.errors import StoreUnavailable
-from hindbrain.stores.memory_vectors import MemoryVectors
+from hindbrain.domain.errors import Busy, StoreUnavailable
 from hindbrain.stores.migrations import MIGRATIONS, Migration, outstanding
-from hindbrain.stores.sql_rows import Session
+from hindbrain.stores.sql_rows import Gone, Session
 from hindbrain.stores.sqlite_files import (
     SqliteSession,
     Turns,
@@ -25,6 +24,7 @@ from hindbrain.stores.sqlite_files import (
 )
 from hindbrain.stores.sqlite_text import BROKEN, GLANCE_SECONDS, INDEX, INDEX_VERSION, SqliteText
 from hindbrain.stores.vector_port import Shelf, Vectors
+from hindbrain.stores.vectors import SqliteVectors
 
 __all__ = ["SqliteStore"]
 
@@ -32,6 +32,7 @@ BUSY_MS = 20_000  # how long SQLite's own lock is waited for; an ingest of a lar
 TURN_SECONDS = 10.0  # how long a writer queues before it asks SQLite's lock directly
 SCRUB_MS = 5_000  # how long a forget waits for readers to leave the log; after that the next opening does it
 LOG_BYTES = 4 * 1024 * 1024  # what a log may keep on disk after a checkpoint
+ENDINGS = "store.endings"  # meta key: how many transactions ended rows, so that the vectors can tell whether they followed
 SCRUB = "store.scrub"  # meta key: a claim was erased, and the log may still hold its text
 
 _PRAGMAS = tuple(
@@ -72,7 +73,7 @@ class SqliteStore(SqliteText):
         # A connection serves one call at a time. Each is kept with the index file it opened; deque's append and pop are atomic.
         self._idle: deque[tuple[apsw.Connection, int]] = deque()
         self._closed = False
-        self._vectors: Vectors = MemoryVectors(self.units)
+        self._vectors = SqliteVectors(directory / "vectors.db", self, vfs=vfs)
         create_private(self.path)
         with translated(self.path), self._borrowed() as connection:
             session = SqliteSession(connection)
@@ -250,6 +251,21 @@ class SqliteStore(SqliteText):
     def vectors(self) -> Vectors:
         return self._vectors
 
+    def ending(self, session: Session, gone: Gone) -> None:
+        session.rows(
+            "insert into meta (brain_id, key, value) values (?, ?, '1') "
+            "on conflict do update set value = cast(cast(value as integer) + 1 as text)",
+            (self.brain_id, ENDINGS),
+        )
+
+    def ended_rows(self, gone: Gone) -> None:
+        # The rows have ended and are durable; what cannot be taken out now is never shown and goes at the next opening.
+        with suppress(Busy, StoreUnavailable):
+            self._vectors.ended(gone)
+
+    def endings(self) -> int:
+        return int(self.meta(ENDINGS) or 0)
+
     # --- erasing, copying, checking, closing -------------------------------------------------------------------------
 
     def erasing(self, session: Session, shelf: Shelf) -> None:
@@ -264,6 +280,7 @@ class SqliteStore(SqliteText):
         for pattern in ("index.db*.corrupt.*", "brain.db.v*.bak"):
             for path in self.path.parent.glob(pattern):
                 path.unlink(missing_ok=True)
+        self._vectors.scrub()
         with translated(self.path):
             connection = self._open(SCRUB_MS)
             try:
@@ -287,10 +304,11 @@ class SqliteStore(SqliteText):
                 for name, place in (("brain.db", "main"), ("index.db", "idx"))
             }
         damage = [f"{name}: {line}" for name, lines in said.items() for (line,) in lines if line != "ok"]
-        return (*damage, *super().check())
+        return (*damage, *self._vectors.check(), *super().check())
 
     def close(self) -> None:
         self._closed = True
+        self._vectors.close()
         while self._idle:
             with suppress(IndexError):
                 self._idle.pop()[0].close()

@@ -29,7 +29,13 @@ TABLES: dict[str, str] = {
 }
 
 # What would be slow to count: live rows, and the words by which they are found, for the average length that BM25 asks for.
-_HEAD = tuple(f"alter table brain_head add column {name} {{N}} not null default 0" for name in ("evidence", "evidence_terms"))
+_HEAD = tuple(
+    f"alter table brain_head add column {name} {{N}} not null default 0" for name in ("evidence", "evidence_terms", "claim_terms")
+)
+_COUNT_TERMS = (
+    "update brain_head set claim_terms = (select coalesce(sum(length(v.terms) - length(replace(v.terms, ' ', '')) + 1), 0) "
+    "from claim_version v where v.brain_id = brain_head.brain_id and v.terms <> '')"
+)
 
 _INDEXES = (
     "create index evidence_turn on evidence (brain_id, turn) where deleted_at is null",
@@ -55,6 +61,7 @@ _STATISTICS = (
 SQLITE = (
     *(f"create table {name} {body.format(**_SQLITE)}" for name, body in TABLES.items()),
     *(statement.format(**_SQLITE) for statement in _HEAD),
+    _COUNT_TERMS,
     *_INDEXES,
     *(f"insert into sqlite_stat1 (tbl, idx, stat) values ('{table}', '{index}', '{stat}')" for table, index, stat in _STATISTICS),
 )
@@ -93,8 +100,27 @@ _SEARCH = (
           from unnest(p_queries) with ordinality as q(query, place)
          where p_brain = current_setting('app.brain', true)
     $$""",
-    # BM25 as FTS5 has it (k1 1.2, b 0.75), the words of the neighbours at half weight. How often a word is in a text is counted
-    # in the stored terms: each stands between two spaces of its own. p_where names what a row must have, before it is ranked.
+    # BM25 as FTS5 has it (k1 1.2, b 0.75). How often a word is in a text is counted in the stored terms: each stands between two
+    # spaces of its own. One index scan per word and one sum are twice as fast as asking each found row for each word.
+    "drop function hindbrain_find(text, tsquery[], float8[], bigint)",
+    """create function hindbrain_find_claims(p_brain text, p_queries tsquery[], p_words text[], p_weights float8[],
+                                             p_average float8, p_limit bigint)
+    returns table (slug text, turn bigint, score float8)
+    language sql stable security definer set search_path = {schema}, pg_temp as $$
+        select v.slug, best.turn, best.score from (
+            select hit.turn, sum(q.weight * hit.often * 2.2 / (hit.often + 1.2 * (0.25 + 0.75 * hit.size / p_average))) as score
+              from unnest(p_queries, p_words, p_weights) as q(query, word, weight)
+             cross join lateral (
+                select c.turn, length(c.terms) - length(replace(c.terms, ' ', '')) + 1 as size,
+                       (length(t.text) - length(replace(t.text, ' ' || q.word || ' ', ''))) / (length(q.word) + 2.0) as often
+                  from claim_version c cross join lateral (select ' ' || replace(c.terms, ' ', '  ') || ' ' as text) as t
+                 where c.brain_id = p_brain and c.words @@ q.query offset 0) as hit
+             where p_brain = current_setting('app.brain', true)
+             group by hit.turn order by score desc, hit.turn desc limit p_limit) as best
+          join claim_version v on v.brain_id = p_brain and v.turn = best.turn and v.ended_at is null and v.active = 1
+         order by best.score desc, best.turn desc
+    $$""",
+    # The same over two texts, the words of the neighbours at half weight. p_where names what a row must have to be ranked.
     """create function hindbrain_find_evidence(p_brain text, p_queries tsquery[], p_words text[], p_weights float8[],
                                                p_average float8, p_where jsonb, p_limit bigint)
     returns table (id text, turn bigint, score float8)
@@ -115,6 +141,7 @@ _SEARCH = (
           join evidence e on e.brain_id = p_brain and e.turn = best.turn and e.deleted_at is null
          order by best.score desc, best.turn desc
     $$""".replace("{admitted}", _ADMITTED),
+    "revoke all on function hindbrain_find_claims(text, tsquery[], text[], float8[], float8, bigint) from public",
     "revoke all on function hindbrain_evidence_frequencies(text, tsquery[], bigint) from public",
     "revoke all on function hindbrain_find_evidence(text, tsquery[], text[], float8[], float8, jsonb, bigint) from public",
 )
@@ -130,9 +157,17 @@ _SECURITY = tuple(
     )
 )
 
+# Forced row security shows an owner who names no brain nothing at all: it is lifted for this one statement about all of them.
+_COUNT_TERMS_OF_ALL = (
+    *(f"alter table {name} no force row level security" for name in ("brain_head", "claim_version")),
+    _COUNT_TERMS,
+    *(f"alter table {name} force row level security" for name in ("brain_head", "claim_version")),
+)
+
 POSTGRES = (
     *(f"create table {name} {body.format(**_POSTGRES)}" for name, body in (TABLES | _DERIVED).items()),
     *(statement.format(**_POSTGRES) for statement in _HEAD),
+    *_COUNT_TERMS_OF_ALL,
     *_INDEXES,
     *_SEARCH,
     *_SECURITY,

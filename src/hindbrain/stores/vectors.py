@@ -1,0 +1,287 @@
+"""Vectors of a brain in SQLite: vectors.db beside index.db. Derived, but dear: hours of a model's work, so it has its own file.
+
+Knows brain.db only by asking its store which rows are live. Nothing needs both files at once: rows end in brain.db first, their
+vectors go after that, and a count of such endings says whether all went.
+"""
+
+import json
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from hindbrain.stores.sql_rows import Gone
+from hindbrain.stores.sqlite_files import SqliteSession
+from hindbrain.stores.vector_file import VectorFile, healing
+from hindbrain.stores.vector_port import Embedded, Near, Pending, Shelf
+
+if TYPE_CHECKING:
+    from hindbrain.stores.vector_matrix import Matrix
+
+__all__ = ["Rows", "SqliteVectors"]
+
+LOADED = 20_000  # rows that are taken into memory at a time
+PAGE = 5_000  # units that are compared with their vectors at a time
+OVERSHOOT = 8  # more than was asked for, so that a few that ended meanwhile do not leave the answer short
+
+_AMONG = "in (select value from json_each(?))"
+_LAST = 2**62  # beyond any turn
+
+
+class Rows(Protocol):
+    """What vectors ask the brain's own rows."""
+
+    def keys(self, shelf: Shelf, turns: Sequence[int]) -> dict[int, str]: ...
+
+    def units(self, shelf: Shelf, *, beyond: int, limit: int, newest: bool = False) -> list[tuple[int, str]]:
+        """Live rows as (turn, key): those after a turn, or with `newest` those before it, nearest to it first."""
+        ...
+
+    def unit_count(self, shelf: Shelf) -> int: ...
+
+    def endings(self) -> int:
+        """How many transactions ended rows."""
+        ...
+
+    def head(self) -> tuple[int, str]: ...
+
+    def hash_at(self, seq: int) -> str | None:
+        """The hash of an entry of the ledger."""
+        ...
+
+
+class SqliteVectors(VectorFile):
+    """One brain's vectors. The file is made when something is first asked of it."""
+
+    def __init__(self, path: Path, rows: Rows, *, vfs: str | None = None) -> None:
+        super().__init__(path, vfs=vfs)
+        self._rows = rows
+
+    # --- following the brain -------------------------------------------------------------------------------------------------
+
+    def settle(self) -> None:
+        """Take out what ended while nobody followed; everything, when brain.db is not the one these vectors were made for."""
+        endings = self._rows.endings()
+        with self.reading() as session:
+            ((seq, digest, followed),) = session.rows("select seq, hash, endings from mark")
+            shelves = session.rows("select id, shelf from collection")
+        if seq and self._rows.hash_at(seq) != digest:
+            with self.writing() as session:
+                for table in ("collection", "searched", "told"):
+                    session.rows(f"delete from {table}")
+                session.rows("update mark set seq = 0, hash = '', endings = ?", (endings,))
+            return
+        if followed == endings:
+            return
+        for collection, shelf in shelves:
+            turn = -1
+            while held := self._turns(collection, above=turn):
+                live = self._rows.keys(Shelf(shelf), held)
+                with self.writing() as session:
+                    _delete(session, collection, [one for one in held if one not in live])
+                turn = held[-1]
+        with self.writing() as session:
+            session.rows("update mark set endings = ?", (endings,))
+
+    def _turns(self, collection: int, *, above: int) -> list[int]:
+        with self.reading() as session:
+            found = session.rows(
+                "select distinct turn from searched where collection = ? and turn > ? order by turn limit ?",
+                (collection, above, PAGE),
+            )
+        return [turn for (turn,) in found]
+
+    @healing
+    def ended(self, gone: Gone) -> None:
+        """Rows of the brain ended: their vectors go."""
+        if not self.path.exists():
+            return
+        with self.writing() as session:
+            for shelf, turns in gone.items():
+                for (collection,) in session.rows("select id from collection where shelf = ?", (shelf.value,)):
+                    _delete(session, collection, turns)
+            session.rows("update mark set endings = endings + 1")
+
+    def scrub(self) -> None:
+        """See that nothing of erased rows stays behind in the log, nor in copies that were only kept for safety."""
+        for path in self.path.parent.glob(f"{self.path.name}*.corrupt.*"):
+            path.unlink(missing_ok=True)
+        if self.path.exists():
+            with self.borrowed() as session:
+                self.settle()
+                session.rows("pragma wal_checkpoint(truncate)")
+
+    # --- the port ------------------------------------------------------------------------------------------------------------
+
+    def _collection(self, session: SqliteSession, stamp: str, shelf: Shelf) -> tuple[int, int, int]:
+        """Id, number of units and the turn up to which none is missing; zeros when there is nothing of this embedder."""
+        found = session.rows("select id, units, complete from collection where stamp = ? and shelf = ?", (stamp, shelf.value))
+        return found[0] if found else (0, 0, 0)
+
+    @healing
+    def stamps(self, shelf: Shelf) -> dict[str, int]:
+        with self.reading() as session:
+            found = session.rows(
+                "select stamp, units from collection where shelf = ? and units > 0 order by stamp", (shelf.value,)
+            )
+        return dict(found)
+
+    @healing
+    def pending(self, stamp: str, shelf: Shelf, *, limit: int, newest: bool = False) -> tuple[Pending, ...]:
+        found: list[Pending] = []
+        for page in self._lacking(stamp, shelf, newest=newest):
+            found += page
+            if len(found) >= limit:
+                break
+        return tuple(found[: max(limit, 0)])
+
+    def _lacking(self, stamp: str, shelf: Shelf, *, newest: bool) -> Iterator[list[Pending]]:
+        """Units without vectors, page by page of all units that may have none."""
+        with self.reading() as session:
+            collection, _, complete = self._collection(session, stamp, shelf)
+        beyond, first = (_LAST if newest else complete), True
+        while page := self._rows.units(shelf, beyond=beyond, limit=PAGE, newest=newest):
+            turns = [turn for turn, _ in page if turn > complete]
+            with self.reading() as session:
+                held = session.rows(
+                    "select turn from searched where collection = ? and turn between ? and ?",
+                    (collection, min(turns, default=0), max(turns, default=-1)),
+                )
+            has = {turn for (turn,) in held}
+            lacking = [Pending(turn=turn, key=key) for turn, key in page if turn > complete and turn not in has]
+            beyond = page[-1][0]
+            if collection and first and not newest:
+                self._note_complete(collection, lacking[0].turn - 1 if lacking else beyond)
+            first = first and not lacking
+            yield lacking
+            if len(turns) < len(page):
+                return
+
+    def _note_complete(self, collection: int, turn: int) -> None:
+        """Turns only grow, so what is complete stays so: the next one to ask begins there."""
+        with self.writing() as session:
+            session.rows("update collection set complete = ? where id = ? and complete < ?", (turn, collection, turn))
+
+    @healing
+    def missing(self, stamp: str, shelf: Shelf) -> int:
+        with self.reading() as session:
+            _, units, _ = self._collection(session, stamp, shelf)
+            followed = session.rows("select endings from mark") == [(self._rows.endings(),)]
+        if followed:
+            return max(self._rows.unit_count(shelf) - units, 0)
+        return sum(map(len, self._lacking(stamp, shelf, newest=False)))
+
+    @healing
+    def put(self, stamp: str, shelf: Shelf, rows: Sequence[Embedded]) -> None:
+        live = self._rows.keys(shelf, list({row.turn for row in rows}))
+        kept = [row for row in rows if row.turn in live]
+        head = self._rows.head()
+        with self.writing() as session:
+            session.rows(
+                "insert into collection (stamp, shelf, units, complete) values (?, ?, 0, 0) on conflict do nothing",
+                (stamp, shelf.value),
+            )
+            collection, _, _ = self._collection(session, stamp, shelf)
+            _delete(session, collection, list(live))
+            for row in sorted(kept, key=lambda row: (row.turn, row.part)):
+                ((id_,),) = session.rows(
+                    "insert into searched (collection, turn, part, vector) values (?, ?, ?, ?) returning id",
+                    (collection, row.turn, row.part, row.searched),
+                )
+                session.rows("insert into told values (?, ?, ?)", (id_, row.raw, row.late))
+            session.rows("update collection set units = units + ? where id = ?", (len(live), collection))
+            session.rows("update mark set seq = ?, hash = ?", head)
+        # A row that ended between the question and the commit: its vectors came after those who take them out.
+        if late := live.keys() - self._rows.keys(shelf, list(live)).keys():
+            with self.writing() as session:
+                _delete(session, collection, list(late))
+
+    def raw(self, stamp: str, shelf: Shelf, turns: Sequence[int]) -> dict[int, bytes]:
+        return self._told("raw", stamp, shelf, turns)
+
+    def late(self, stamp: str, shelf: Shelf, turns: Sequence[int]) -> dict[int, bytes]:
+        return self._told("late", stamp, shelf, turns)
+
+    @healing
+    def _told(self, column: str, stamp: str, shelf: Shelf, turns: Sequence[int]) -> dict[int, bytes]:
+        with self.reading() as session:
+            collection, _, _ = self._collection(session, stamp, shelf)
+            found = session.rows(
+                f"select s.turn, t.{column} from searched s join told t on t.id = s.id "
+                f"where s.collection = ? and s.turn {_AMONG} and s.part = 0 and length(t.{column}) > 0",
+                (collection, json.dumps(list(turns))),
+            )
+        return dict(found)
+
+    @healing
+    def nearest(
+        self, stamp: str, shelf: Shelf, query: Sequence[float], *, limit: int, among: Collection[int] | None = None
+    ) -> Near:
+        matrix = self._matrix(stamp, shelf)
+        if matrix is None or limit <= 0:
+            return Near(turns=(), cosines=())
+        while True:
+            found = matrix.nearest(query, limit=limit + OVERSHOOT, among=among)
+            live = self._rows.keys(shelf, [turn for turn, _ in found])
+            ended = [turn for turn, _ in found if turn not in live]
+            if len(ended) <= OVERSHOOT or len(found) < limit + OVERSHOOT:
+                break
+            with matrix.lock:
+                matrix.mask(ended)
+        best = [one for one in found if one[0] in live][:limit]
+        return Near(turns=tuple(turn for turn, _ in best), cosines=tuple(cosine for _, cosine in best))
+
+    @healing
+    def cosines(self, stamp: str, shelf: Shelf, query: Sequence[float], turns: Sequence[int]) -> dict[int, float]:
+        from hindbrain.stores.vector_matrix import cosines_of  # numpy takes 90 ms: only who searches pays
+
+        with self.reading() as session:
+            collection, _, _ = self._collection(session, stamp, shelf)
+            rows = session.rows(
+                f"select turn, vector from searched where collection = ? and turn {_AMONG}", (collection, json.dumps(list(turns)))
+            )
+        found: dict[int, float] = {}
+        for (turn, _), cosine in zip(rows, cosines_of(query, [row[1] for row in rows]) if rows else (), strict=True):
+            found[turn] = max(found.get(turn, -1.0), float(cosine))
+        return found
+
+    @healing
+    def drop(self, stamp: str) -> None:
+        with self.writing() as session:
+            for (collection,) in session.rows("delete from collection where stamp = ? returning id", (stamp,)):
+                session.rows("delete from told where id in (select id from searched where collection = ?)", (collection,))
+                session.rows("delete from searched where collection = ?", (collection,))
+
+    def _matrix(self, stamp: str, shelf: Shelf) -> "Matrix | None":
+        """What is in memory, topped up with what this or another process added since."""
+        from hindbrain.stores.vector_matrix import Matrix
+
+        with self.reading() as session:
+            collection, units, _ = self._collection(session, stamp, shelf)
+            ((last,),) = session.rows("select coalesce((select seq from sqlite_sequence where name = 'searched'), 0)")
+            if not units:
+                return None
+            with self.guard:
+                matrix = self.matrices.get(collection)
+                if matrix is None:
+                    ((size,),) = session.rows("select length(vector) from searched where collection = ? limit 1", (collection,))
+                    matrix = self.matrices[collection] = Matrix(size)
+            with matrix.lock:
+                while matrix.reached < last:
+                    page = session.rows(
+                        "select id, turn, vector from searched where collection = ? and id > ? order by id limit ?",
+                        (collection, matrix.reached, LOADED),
+                    )
+                    if len(page) == LOADED:  # a unit whose parts a page would divide waits for the next
+                        page = [row for row in page if row[1] != page[-1][1]] or page
+                    if page:
+                        matrix.add([row[1] for row in page], [row[2] for row in page])
+                    matrix.reached = page[-1][0] if page else last
+        return matrix
+
+
+def _delete(session: SqliteSession, collection: int, turns: Sequence[int]) -> None:
+    """Take out all vectors of units, and count those that had some."""
+    listed = (collection, json.dumps(list(turns)))
+    session.rows(f"delete from told where id in (select id from searched where collection = ? and turn {_AMONG})", listed)
+    gone = session.rows(f"delete from searched where collection = ? and turn {_AMONG} returning turn", listed)
+    session.rows("update collection set units = units - ? where id = ?", (len({turn for (turn,) in gone}), collection))
