@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-__all__ = ["HIGH_ENTROPY", "NEVER_ALLOWED", "PATTERNS", "PLACEHOLDER", "ROTATE", "WORDY", "Pattern"]
+__all__ = ["HIGH_ENTROPY", "HINTS", "NEVER_ALLOWED", "PATTERNS", "PLACEHOLDER", "ROTATE", "WORDY", "Pattern"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +77,14 @@ PATTERNS: tuple[Pattern, ...] = (
 
 # Runs that are long, mixed and random enough to be a key of a kind nobody listed.
 HIGH_ENTROPY = {"name": "high_entropy", "run": re.compile(r"[A-Za-z0-9+/=_-]{32,}"), "bits": 4.0}
+
+# In lower case, what every text has that one of the patterns finds: one without any of these, and without a long run, is clean.
+HINTS: tuple[str, ...] = (
+    *("-----begin", "akia", "asia", "agpa", "aida", "aroa", "aws_secret", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"),
+    *("glpat-", "xox", "hooks.slack", "aiza", "k_live_", "sk-", "npm_", "pypi-", "eyj", "authorization:", "://"),
+    *("secret", "token", "password", "passwd", "api_key", "apikey", "private_key", "access_key", "credential"),
+    *("<<<<<<<", "=======", ">>>>>>>"),
+)
 
 # Pieces of identifiers and paths: a run made only of these is a name, not a key.
 WORDY = re.compile(r"(?:(?:[A-Z]{0,4}[a-z]{2,})+\d{0,4}|[A-Z]+\d{0,4}|\d+|[a-zA-Z]\d{0,3}|)\Z")
