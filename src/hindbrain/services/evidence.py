@@ -285,7 +285,7 @@ class Observations:
                     elif newest and len(rows) > limit + _PAGE:
                         rows = sorted(rows, key=lambda one: one[1].added_at, reverse=True)[:limit]
         if newest:
-            rows = sorted(rows[::-1], key=lambda one: one[1].added_at, reverse=True)
+            rows = sorted(rows, key=lambda one: one[1].added_at, reverse=True)
         shown = [wire_row(row) | {"brain": brain} for brain, row in rows[:limit]]
         return {"ok": True, "schema": "hindbrain-evidence-list-v0", "rows": shown, "total": total}
 

@@ -8,7 +8,7 @@ from hindbrain.domain.evidence import Evidence, EvidenceId
 from hindbrain.domain.ledger import Act
 from hindbrain.engines.chunking import is_short
 from hindbrain.engines.text import terms
-from hindbrain.policy.evidence import NEAR_TURNS
+from hindbrain.policy.evidence import NEAR_TURNS, NORMALIZE_VERSION
 from hindbrain.services.brains import OpenBrain
 from hindbrain.services.events import Events
 from hindbrain.services.evidence_guard import row_print
@@ -75,6 +75,9 @@ class Batches:
             if buried := opened.store.tombstones(list(dict.fromkeys(marks))):
                 rows, kept = self._made(pieces, scope, salt, buried)
                 near = self._near(opened, rows, scope, resumed=bool(known))
+            older = [id_ for id_, row in known.items() if row.normalize_version < NORMALIZE_VERSION]
+            if older and source is not None:
+                writer.delete_evidence(older, at=self._clock())  # they come back below, as this version reads them
             self._write(caller, writer, rows, near, kept, salt, act=act, channel=channel or caller.channel, scope=scope)
             if revive:
                 for row in rows:

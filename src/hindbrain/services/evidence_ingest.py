@@ -14,6 +14,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
+from hindbrain.domain.anchor import Anchor
 from hindbrain.domain.brain import Brain
 from hindbrain.domain.caller import Caller, Channel
 from hindbrain.domain.errors import HindbrainError, HumanNeeded, InvalidParams, PathRefused, StoreUnavailable
@@ -46,6 +47,7 @@ _LAST = 1 << 40  # beyond every position
 _DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)  # the same for every file that comes after
 
 Progress = Callable[[int, int, str], None]
+IGNORING = Ignoring()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +71,7 @@ class Request:
     branch_local: bool = True
     strip_noise: bool = True
     keep_tools: bool = False
-    ignoring: Ignoring = Ignoring()
+    ignoring: Ignoring = IGNORING
     dry_run: bool = False
     again: bool = False  # read also what was read whole before
 
@@ -125,6 +127,15 @@ class Ingest:
                 raise
         return self._told(placed.brain, request, tally)
 
+    def again(self, caller: Caller, opened: OpenBrain, path: str, source: str, request: Request, anchor: Anchor) -> Kept:
+        """Read one file again, as it was taken in before: what it no longer gives is put away in the same transaction."""
+        placed = Placed(brain=opened.brain, anchor=anchor)
+        tally = _Tally()
+        salt = self._gateway.salt(opened)
+        job = _Job(caller=caller, request=request, placed=placed, opened=opened, salt=salt, tally=tally)
+        self._file(job, os.path.realpath(path), source, None)
+        return tally.kept
+
     # -- where -------------------------------------------------------------------------------------------------------
 
     def _placed(self, caller: Caller, request: Request) -> Placed:
@@ -161,7 +172,7 @@ class Ingest:
             branch_local=request.branch_local,
         )
 
-    def _contained(self, caller: Caller, brain: Brain, path: str) -> None:
+    def contained(self, caller: Caller, brain: Brain, path: str) -> None:
         """An agent reads what belongs to its project; anything else on this machine takes a person, who can also pipe it in."""
         if caller.channel is Channel.HUMAN:
             return
@@ -178,7 +189,7 @@ class Ingest:
     def _path(self, job: "_Job", path: str, progress: Progress) -> None:
         if "\x00" in path or not os.path.isabs(path):
             raise PathRefused(f"{path[:120]!r} is not an absolute path", fix="give a file or a directory")
-        self._contained(job.caller, self._home(job), path)
+        self.contained(job.caller, self._home(job), path)
         real = os.path.realpath(path)
         if not os.path.exists(real):
             raise PathRefused(f"{path[:200]!r} does not exist", fix="give a file or a directory that exists")
@@ -267,11 +278,10 @@ class Ingest:
             at=self._clock(),
         )
         total = Kept()
-        for batch, last in _batched(pieces, BATCH_ROWS):
-            # A text file that changed no longer says what it said; a conversation only ever grows.
-            retire = (
-                (lambda: self._outdated(job, scope, total.seen)) if last and scope.source_type is SourceType.PROJECT else None
-            )
+        # A text file that changed no longer says what it said; a conversation only ever grows, unless it is read otherwise.
+        retires = scope.source_type is SourceType.PROJECT or job.request.again
+        for batch, last in _batched(pieces, BATCH_ROWS if not job.request.again else _LAST):
+            retire = (lambda: self._outdated(job, scope, total.seen)) if last and retires else None
             source = replace(note, chunks=len(total.seen), done=True) if last else None
             kept = self._batches.put(job.caller, job.opened, scope, batch, job.salt, act=ACT, source=source, retire=retire)
             job.tally.kept.add(kept)
@@ -281,10 +291,9 @@ class Ingest:
     @staticmethod
     def _outdated(job: "_Job", scope: Scope, seen: Iterable[EvidenceId]) -> set[EvidenceId]:
         where = Where(source=scope.source, source_type=scope.source_type.value, anchor_ids=(scope.anchor.id,), wing=scope.wing)
-        rows = job.opened.store.thread(scope.source, first=0, last=_LAST, where=where)
         same = (scope.room, scope.domain, scope.field, scope.provenance)
-        held = {row.id for row in rows if (row.room, row.domain, row.field, row.provenance) == same}
-        return held - set(seen)
+        rows = job.opened.store.each_evidence(where)
+        return {row.id for row in rows if (row.room, row.domain, row.field, row.provenance) == same} - set(seen)
 
     def _count(self, job: "_Job", scope: Scope, pieces: Iterator[Piece]) -> None:
         """What an ingest would do, by the ids it would make."""
@@ -405,8 +414,22 @@ class _Job:
     def key(self, scope: Scope, form: Format) -> str:
         """Under which a source was taken in: with other words around it or read otherwise it is another one."""
         request = self.request
-        parts = [scope.anchor.id, scope.domain, scope.field, scope.provenance, scope.wing, scope.room, form]
-        return json.dumps([*parts, request.strip_noise, request.keep_tools], ensure_ascii=False)
+        parts = {
+            "anchor": scope.anchor.id,
+            "kind": scope.anchor.kind,
+            "parent": scope.anchor.parent,
+            "domain": scope.domain,
+            "field": scope.field,
+            "provenance": scope.provenance,
+            "wing": scope.wing,
+            "room": scope.room,
+            "type": scope.source_type,
+            "typed": request.text is not None,
+            "form": form,
+            "strip_noise": request.strip_noise,
+            "keep_tools": request.keep_tools,
+        }
+        return json.dumps(parts, ensure_ascii=False, sort_keys=True)
 
 
 def _batched(pieces: Iterator[Piece], rows: int) -> Iterator[tuple[list[Piece], bool]]:

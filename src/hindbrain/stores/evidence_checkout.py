@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from hindbrain.domain.errors import InvalidParams, StoreUnavailable
 from hindbrain.stores.repository import repository_of
 
-__all__ = ["Checkout", "checkout_of"]
+__all__ = ["Checkout", "checkout_by_files", "checkout_of"]
 
 _OUTSIDE = "not a git repository"
 _WAIT_S = 30
@@ -29,7 +29,7 @@ def checkout_of(path: str) -> Checkout:
         raise InvalidParams(f"{path[:200]!r} is not a directory", fix="give a directory that exists")
     program = shutil.which("git")
     if program is None:
-        return _by_files(directory)
+        return checkout_by_files(directory)
     lines = _asked(program, directory, "--is-inside-work-tree", "--git-common-dir", "--show-toplevel")
     if lines is None:
         return Checkout(root=directory, common=None)
@@ -69,8 +69,8 @@ def _environment() -> dict[str, str]:
     return {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C", **kept}
 
 
-def _by_files(directory: str) -> Checkout:
-    """The same read from the files, where no git is installed."""
+def checkout_by_files(directory: str) -> Checkout:
+    """The same read from the files: where no git is installed, and where starting it would take too long."""
     found = repository_of(directory)
     if not found.git:
         return Checkout(root=directory, common=None)
