@@ -1,6 +1,19 @@
 """The registry: every operation once, with its types, effect, help text and errors."""
 
-from hindbrain.operations import boot, brains, claims, exchange, governance, ledger, migration, model, recall, recovery, session
+from hindbrain.operations import (
+    boot,
+    brains,
+    claims,
+    exchange,
+    governance,
+    ledger,
+    memory,
+    migration,
+    model,
+    recall,
+    recovery,
+    session,
+)
 from hindbrain.operations.registry import REGISTRY, Effect, Operation, describe, dispatch, input_schema
 
 __all__ = [
@@ -16,6 +29,7 @@ __all__ = [
     "governance",
     "input_schema",
     "ledger",
+    "memory",
     "migration",
     "model",
     "recall",
