@@ -18,7 +18,7 @@ from hindbrain.stores.graph_read import (
     affordable,
     edge_of,
     facts_of,
-    hit_of,
+    hits_of,
     in_batches,
     meta_of,
     node_of,
@@ -305,14 +305,14 @@ class LocalGraph:
 
     def find(self, terms: Sequence[str], *, limit: int, field: str = "chunks", within: int | None = None) -> tuple[CodeHit, ...]:
         table = text_field(field)
-        frequencies, _ = self.frequencies(terms, field=field)
-        chosen = affordable(frequencies, within)
+        # A term that is given twice counts twice, as the index does it. To count how often each occurs would cost more than this.
+        chosen = list(terms) if within is None else affordable(self.frequencies(terms, field=field)[0], within)
         if not chosen or limit <= 0:
             return ()
-        statement = f"select rowid, -bm25({table}) from {table} where {table} match ? order by rank, rowid limit ?"
+        statement = f"select rowid, -rank from {table} where {table} match ? order by rank, rowid limit ?"
         with self._reading() as sql:
             rows = sql.rows(statement, (" OR ".join(map(quoted, chosen)), limit + SPARE))
-            hits = [hit for row in rows if (hit := hit_of(sql, table, *row)) is not None]
+            hits = hits_of(sql, table, rows)
         return tuple(sorted(hits, key=lambda hit: (-hit.score, hit.path, hit.line_start))[:limit])
 
     def frequencies(self, terms: Sequence[str], *, field: str = "chunks") -> tuple[Mapping[str, int], int]:

@@ -15,7 +15,7 @@ __all__ = [
     "affordable",
     "edge_of",
     "facts_of",
-    "hit_of",
+    "hits_of",
     "in_batches",
     "meta_of",
     "node_of",
@@ -104,17 +104,22 @@ def edge_of(row: Sequence[Any], ids: Mapping[int, str], words: Mapping[int, str]
     )
 
 
-def hit_of(sql: Sql, table: str, row: int, score: float) -> CodeHit | None:
-    """A row of full text as a place in a file."""
+def hits_of(sql: Sql, table: str, rows: Sequence[tuple[int, float]]) -> list[CodeHit]:
+    """Rows of full text as places in files."""
     chunk = table == "chunks"
-    owner = row >> CHUNK_BITS if chunk else row
-    for path, lines, spans in sql.rows("select name, lines, spans from owner where id = ?", (owner,)):
-        if not chunk:
-            return CodeHit(path=path, line_start=1, line_end=lines, score=score)
-        at = (row & ((1 << CHUNK_BITS) - 1)) * 8
-        first, last = int.from_bytes(spans[at : at + 4], "little"), int.from_bytes(spans[at + 4 : at + 8], "little")
-        return CodeHit(path=path, line_start=first, line_end=last, score=score)
-    return None
+    owners = {row >> CHUNK_BITS if chunk else row for row, _ in rows}
+    files = {one[0]: one[1:] for one in in_batches(sql, "select id, name, lines, spans from owner where id in", owners)}
+    found = []
+    for row, score in rows:
+        if (file := files.get(row >> CHUNK_BITS if chunk else row)) is None:
+            continue
+        path, last, spans = file
+        first = 1
+        if chunk:
+            at = (row & ((1 << CHUNK_BITS) - 1)) * 8
+            first, last = int.from_bytes(spans[at : at + 4], "little"), int.from_bytes(spans[at + 4 : at + 8], "little")
+        found.append(CodeHit(path=path, line_start=first, line_end=last, score=score))
+    return found
 
 
 def text_field(name: str) -> str:
