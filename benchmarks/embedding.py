@@ -1,4 +1,4 @@
-"""How fast texts get their vectors: the bare model on one and two threads, and the product's background embedding in the same run.
+"""How fast texts get their vectors: the bare model on one and two threads, and the product's embedding in the same run.
 
     .venv/bin/python benchmarks/embedding.py                 # prints a table
     .venv/bin/python benchmarks/embedding.py --rows 2000     # more rows
@@ -71,16 +71,18 @@ def latency(name: str, work: Callable[[int], object], times: int) -> None:
 
 
 LOAD = """
-import resource, sys, time
+import sys, time
 from pathlib import Path
 from hindbrain.services.embedder import Embedder
 from hindbrain.settings import Settings
 from hindbrain.stores.home import Home
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+def resident():
+    return next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmRSS"))
+before = resident()
 wall, cpu = time.perf_counter(), time.process_time()
 embedder = Embedder(Home(Path(sys.argv[1])), Settings({"model_dir": sys.argv[2]}))
 embedder.query("warm")
-print(time.perf_counter() - wall, time.process_time() - cpu, before, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+print(time.perf_counter() - wall, time.process_time() - cpu, before, resident())
 """
 
 
@@ -158,9 +160,8 @@ def main() -> int:
             print(f"{standing.reason}; {standing.fix}", file=sys.stderr)
             return 1
         turns, chunks = texts(count), texts(max(20, count // 10), words=160)
-        print(
-            f"{embedder.stamp}, {count} turns of {statistics.mean(len(t.split()) for t in turns):.0f} words, load {os.getloadavg()[0]:.1f}"
-        )
+        words = statistics.mean(len(text.split()) for text in turns)
+        print(f"{embedder.stamp}, {count} turns of {words:.0f} words, load of the machine {os.getloadavg()[0]:.1f}")
         loading(place)
         rate("model alone: turns, one thread", count, lambda: list(embedder.embed_all(turns, threads=1)))
         rate("model alone: turns, two threads", count, lambda: list(embedder.embed_all(turns, threads=2)))

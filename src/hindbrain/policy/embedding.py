@@ -3,6 +3,7 @@
 from typing import Final
 
 __all__ = [
+    "BACKLOG",
     "BATCH",
     "BULK_THREADS",
     "LATE_DIMS",
@@ -11,6 +12,7 @@ __all__ = [
     "LENT_S",
     "NEIGHBOUR_SHARE",
     "PART_WORDS",
+    "POLITENESS",
     "SHORT_WORDS",
 ]
 
@@ -20,14 +22,16 @@ NEIGHBOUR_SHARE: Final = 0.5  # of the turn before and after; measured on two-pe
 
 BULK_THREADS: Final = 2  # texts embedded at once; each takes one core, and a machine also has other work
 
+BACKLOG: Final = 8  # more texts at once than this were not written by one hand a moment ago
+POLITENESS: Final = 5  # how much a thread with a backlog steps back behind calls, as nice counts
 BATCH: Final = 32  # rows of one transaction: a tenth of a second or two of work, after which new rows get their turn
 LENT_S: Final = 0.25  # what a search without an owner may spend on rows that wait
 LENT_BATCH: Final = 4  # rows of one step of that: a step is not interrupted, and a long row takes a twentieth of a second
 
 LATE_DIMS: Final = 32  # of the 384 of a token state: 430 bytes a turn instead of 5 kB, for 4 points of R@10 of its own
 
-# Words that stand in every sentence: their states match everything and only cost room. Part of what a stamp stands for: a
-# change here needs a new build version of the model.
+# Words that stand in every sentence: their states match everything and only cost room. Part of the stamp: after
+# a change here everything is embedded anew.
 _STOP_WORDS: Final = """
     a about after all also am an and any are as at be because been before being but by can could did do does doing down each
     for from had has have having he her here hers him his how i if in into is it its just ll me more most my no nor not now of

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hindbrain.domain.errors import HindbrainError, ModelRefused, ModelUnavailable
-from hindbrain.policy.embedding import BULK_THREADS, SHORT_WORDS
+from hindbrain.policy.embedding import BACKLOG, BULK_THREADS, POLITENESS, SHORT_WORDS
 from hindbrain.settings import Settings
 from hindbrain.stores.home import Home
 from hindbrain.stores.locks import try_lock
@@ -156,7 +156,9 @@ class Embedder:
         if threads < 2 or len(texts) < 2:
             yield from (_kept(encoder, text) for text in texts)
             return
-        with ThreadPoolExecutor(threads, thread_name_prefix="embed", initializer=_step_back) as pool:
+        # A few texts are what somebody just wrote and shall be found by soon; many are a backlog, which lets calls go first.
+        polite = _step_back if len(texts) > BACKLOG else None
+        with ThreadPoolExecutor(threads, thread_name_prefix="embed", initializer=polite) as pool:
             yield from pool.map(lambda text: _kept(encoder, text), texts)
 
     def forget(self) -> None:
@@ -199,9 +201,9 @@ def _stamp_of(path: Path) -> str | None:
 
 
 def _step_back() -> None:
-    """Bulk work lets calls go first, where one thread can."""
+    """Lower the priority of this thread alone, where that is possible."""
     if sys.platform == "linux":
-        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 10)
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), POLITENESS)
 
 
 def _broken(path: Path, reason: HindbrainError) -> Standing:

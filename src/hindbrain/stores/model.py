@@ -215,6 +215,8 @@ def session(graph: bytes) -> "Run":
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
     options.log_severity_level = 3
+    # The graph is written as it shall be computed; further rewriting makes it slower.
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
     try:
         made = onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
     except Exception as refused:  # the runtime raises classes of its own, which have only this one in common
