@@ -89,7 +89,7 @@ class _File:
                 part, relation, tag = _LISTS[key[2:]]
                 node = self._add(part, f"::{slug(value)}", value, "reference", tag, number, value)
                 self._bind(file_id, node, relation, LIGHT_STRENGTHS[part])
-            elif value:
+            elif value and key != "node":  # the label of the file itself
                 node = self._add("meta", f"::{key}", value, "concept", f"light:{key}", number, value)
                 self._bind(file_id, node, _HEADER.get(key, "has_metadata"), LIGHT_STRENGTHS["meta"])
 

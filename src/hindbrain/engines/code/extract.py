@@ -18,6 +18,8 @@ __all__ = ["file_id", "parse_file"]
 
 _DATA = frozenset({"json", "toml", "yaml"})
 _SUSPECT = 20_000  # bytes below which nobody minifies
+_DENSE = 400  # bytes a line on average that no programmer writes
+_WRITTEN = frozenset({"markdown", "rst", "text"})  # a paragraph may be one line
 
 
 def file_id(path: str) -> str | None:
@@ -35,7 +37,7 @@ def parse_file(path: str, data: bytes, *, mtime_ns: int) -> Parsed:
         )
     path = identity.removeprefix("file::")
     language = language_of(path, data)
-    reason = _refused(data)
+    reason = _refused(data, language)
     if reason:
         return _bare(path, data, mtime_ns, language, reason)
     text = data.decode("utf-8", errors="replace")
@@ -75,12 +77,13 @@ def _found(path: str, language: str, text: str) -> tuple[Found, str]:
     return found, how
 
 
-def _refused(data: bytes) -> str:
+def _refused(data: bytes, language: str) -> str:
     if len(data) > MAX_FILE_BYTES:
         return f"larger than {MAX_FILE_BYTES} bytes"
     if b"\0" in data[:BINARY_LOOK]:
         return "binary"
-    if len(data) > _SUSPECT and len(data) > 400 * (data.count(b"\n") + 1) and re.search(rb"[^\n]{%d}" % LONGEST_LINE, data):
+    dense = len(data) > _SUSPECT and len(data) > _DENSE * (data.count(b"\n") + 1)
+    if dense and language not in _WRITTEN and re.search(rb"[^\n]{%d}" % LONGEST_LINE, data):
         return "minified"
     return ""
 

@@ -76,13 +76,14 @@ def read_lines(language: str, text: str) -> Found:
         size = len(line.encode("utf-8"))
         head = line[:_LONGEST]
         if match := _DEFINITION.match(head):
-            _add(found, _WORDS[match[1]], match[2], at + _indent(head), at + size)
+            _add(found, _WORDS[match[1]], match[2], at, at + _indent(head))
         elif special is not None and (match := special.match(head)):
-            _add(found, kind, match[2].replace('"', "").replace(" ", "."), at + _indent(head), at + size)
+            _add(found, kind, match[2].replace('"', "").replace(" ", "."), at, at + _indent(head))
         elif language in _IMPORTING:
             found.imports += _imported(head)
         at += size + 1
-    _extend(found, at - 1)
+    if found.symbols:
+        found.symbols[-1].end = at - 1
     return found
 
 
@@ -90,15 +91,13 @@ def _indent(line: str) -> int:
     return len(line) - len(line.lstrip())
 
 
-def _add(found: Found, capture: str, name: str, start: int, end: int) -> None:
+def _add(found: Found, capture: str, name: str, line: int, start: int) -> None:
+    """Add a symbol that begins in the line at this byte, where the one before it ends."""
     name = name.strip(".:-?!")
     if name:
-        found.symbols.append(Symbol(capture=capture, start=start, end=end, parent=-1, name=name, named_at=start))
-
-
-def _extend(found: Found, last: int) -> None:
-    for at, symbol in enumerate(found.symbols):
-        symbol.end = max(symbol.end, (found.symbols[at + 1].start if at + 1 < len(found.symbols) else last) - 1)
+        if found.symbols:
+            found.symbols[-1].end = line
+        found.symbols.append(Symbol(capture=capture, start=start, end=start + 1, parent=-1, name=name, named_at=start))
 
 
 def _imported(line: str) -> Imports:
