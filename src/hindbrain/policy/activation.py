@@ -6,6 +6,7 @@ from dataclasses import dataclass
 __all__ = [
     "DIMENSIONS",
     "EXPORT_EDGES",
+    "EXPORT_INLINE",
     "GHOST_EDGES",
     "HOLES",
     "IMPACT",
@@ -21,6 +22,7 @@ __all__ = [
     "SHOWN",
     "SPREAD",
     "TEMPORAL",
+    "TRACE",
     "TRUST",
     "Spread",
 ]
@@ -191,6 +193,18 @@ TRUST = _Trust()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class _Trace:
+    """What makes a frame suspect: being near the crash first of all, then a fresh change, then a bad record."""
+
+    depth: float = 0.6  # divided by the depth
+    recency: float = 0.25
+    defects: float = 0.15
+
+
+TRACE = _Trace()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Proof:
     """How far one answer carries."""
 
@@ -227,6 +241,7 @@ class _Shown:
 
 
 SHOWN = _Shown()
+EXPORT_INLINE = 400_000  # bytes of an export that fit into an answer
 EXPORT_EDGES: Mapping[str, int] = {
     "graphml": 500_000,
     "json": 1_000_000,
