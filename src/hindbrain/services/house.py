@@ -3,6 +3,7 @@
 import os
 import threading
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from hindbrain.services.boot import Boot
 from hindbrain.services.brains import Brains, OpenBrain, StoreOpener
@@ -41,6 +42,9 @@ from hindbrain.services.rows import RowMaker
 from hindbrain.services.standing import Standing
 from hindbrain.settings import Settings
 from hindbrain.stores.home import Home
+
+if TYPE_CHECKING:
+    from hindbrain.services.graph_room import GraphRoom
 
 __all__ = ["House"]
 
@@ -97,6 +101,18 @@ class House:
         self.doctor = Doctor(home, self.brains, self.router, self.contract, self.counters, self.reconciler, self.recovery, clock)
         self.model = Model(self.brains, self.router, self.embedder, self.embedding)
         self._ticking = threading.Lock()
+        self._graph_room: GraphRoom | None = None
+        self._graph_room_lock = threading.Lock()
+
+    @property
+    def graph(self) -> "GraphRoom":
+        """What is asked of graphs; it loads arrays and engines, which most processes never need."""
+        with self._graph_room_lock:
+            if self._graph_room is None:
+                from hindbrain.services.graph_room import GraphRoom
+
+                self._graph_room = GraphRoom(self.brains, self.router, self.clock)
+            return self._graph_room
 
     def _on_open(self, opened: OpenBrain) -> None:
         """A brain that wakes first finishes what a dead process left, then takes in what came while it slept."""
@@ -124,4 +140,6 @@ class House:
         self.embedding.close()
         self.counters.flush()
         self.recall.close()
+        if self._graph_room is not None:
+            self._graph_room.close()
         self.brains.close()
