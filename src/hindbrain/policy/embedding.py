@@ -28,7 +28,10 @@ BATCH: Final = 32  # rows of one transaction: a tenth of a second or two of work
 LENT_S: Final = 0.25  # what a search without an owner may spend on rows that wait
 LENT_BATCH: Final = 4  # rows of one step of that: a step is not interrupted, and a long row takes a twentieth of a second
 
-LATE_DIMS: Final = 32  # of the 384 of a token state: 430 bytes a turn instead of 5 kB, for 4 points of R@10 of its own
+# Of the 384 of a token state. Alone, token states find 71.9 of 100 turns of two-person chats with 384 values each, 70.3 with 64
+# and 68.2 with 32. Beside words and dense vectors 64 are 0.4 points better than 32, which is not worth twice the room: a turn
+# keeps 13 token states on average, 0.4 kB with 32 values.
+LATE_DIMS: Final = 32
 
 # Words that stand in every sentence: their states match everything and only cost room. Part of the stamp: after
 # a change here everything is embedded anew.

