@@ -15,6 +15,7 @@ from hindbrain.stores.filestate import FileState
 from hindbrain.stores.graph import LocalGraph
 from hindbrain.stores.graph_port import ResolveFile, Symbols
 from hindbrain.stores.home import REPO_DIR, Home
+from hindbrain.stores.learned import LearnedStore
 from hindbrain.stores.port import BrainStore
 from hindbrain.stores.repository import repository_of
 
@@ -37,6 +38,7 @@ class OpenBrain:
         self._carried = ClaimDirectory(Path(brain.root or "", REPO_DIR, "agent-memory")) if carries else None
         self.users = 0
         self._graph: LocalGraph | None = None
+        self._learned: LearnedStore | None = None
         self._graph_lock = threading.Lock()
         self.lock = threading.RLock()
         self.counts: dict[tuple[str, str], int] = {}
@@ -68,10 +70,27 @@ class OpenBrain:
                 self._graph = LocalGraph(self.directory, _resolver)
             return self._graph
 
+    @property
+    def learned(self) -> LearnedStore:
+        """What use has taught about the graph, opened when it is first asked for."""
+        with self._graph_lock:
+            if self._learned is None:
+                self._learned = LearnedStore(self.directory / "learned.db")
+            return self._learned
+
+    @property
+    def plasticity_generation(self) -> int:
+        """How often the graph has learned; 0 without opening anything when it never did."""
+        if self._learned is None and not (self.directory / "learned.db").exists():
+            return 0
+        return self.learned.generation
+
     def close(self) -> None:
         with self._graph_lock:
             if self._graph is not None:
                 self._graph.close()
+            if self._learned is not None:
+                self._learned.close()
         self.state.close()
         self.store.close()
 
