@@ -140,6 +140,4 @@ class House:
         self.embedding.close()
         self.counters.flush()
         self.recall.close()
-        if self._graph_room is not None:
-            self._graph_room.close()
         self.brains.close()
