@@ -29,7 +29,7 @@ def test_gr_013_what_is_not_read_is_still_known(data: bytes, reason: str) -> Non
     ("path", "text"),
     [
         ("deep.py", "x = " + "(" * 5_000 + ")" * 5_000),
-        ("deep.json", "[" * 20_000),
+        ("deep.json", "[" * 5_000),
         ("deep.js", "{" * 5_000),
         ("fences.md", "```\n" * 20_001),
         ("hashes.md", "# " + " " * 100_000 + "\n" + "#" * 100_000),
@@ -38,7 +38,7 @@ def test_gr_013_what_is_not_read_is_still_known(data: bytes, reason: str) -> Non
         ("heads.html", "<h1" * 40_000 + "<h1>" * 10_000),
         ("ticks.rst", "`" * 50_000),
         ("import.js", "import {" + "a, " * 20_000 + "} from './x'"),
-        ("quotes.js", "import " + "'" * 50_000),
+        ("quotes.js", "import " + "'" * 5_000),
         ("empty.py", ""),
         ("blank.md", "\n" * 1_000),
         ("keys.yml", "a: &x\n" + "b: *x\n" * 2_000),

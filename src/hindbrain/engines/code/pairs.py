@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 
 from hindbrain.engines.code.table import Table
 
-__all__ = ["Tested", "is_test", "tested_stems"]
+__all__ = ["Tested", "is_test", "stems_told_by"]
 
 _PATTERNS = (
     re.compile(r"^tests?_(?P<stem>.+)$"),
@@ -25,7 +25,7 @@ def is_test(path: str) -> bool:
     return any(one in _PLACES for one in directories) or bool(_stem_of(name))
 
 
-def tested_stems(path: str) -> list[str]:
+def stems_told_by(path: str) -> list[str]:
     """The names, without ending, that a test file may be about: the longest first."""
     stem = _stem_of(path.rsplit("/", 1)[-1])
     if not stem:
@@ -53,7 +53,7 @@ class Tested:
 
     def by(self, path: str, table: Table, imports: Collection[str]) -> str | None:
         """The file that a test file is about; `imports` are the files it imports."""
-        for at, stem in enumerate(tested_stems(path)):
+        for at, stem in enumerate(stems_told_by(path)):
             same = self._by_stem.get(stem.lower()) or self._by_stem.get(stem.lower().lstrip("_"), [])
             candidates = [one for one in same if table.family(one) == table.family(path)]
             chosen = [one for one in candidates if one in imports]

@@ -134,6 +134,8 @@ class Scope:
         return ""
 
     def _qualified(self, name: str, qualifier: str) -> str:
+        if (whole := f"{qualifier}.{name}") in self.here.locals:  # `import a.b` makes `a.b` a name
+            return self.imported(self.here.locals[whole])
         holder = self._holder(qualifier)
         if holder is None:  # a module that is not in this tree
             return ""
