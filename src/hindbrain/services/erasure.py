@@ -14,6 +14,7 @@ from hindbrain.policy.limits import LOCK_WAIT_S
 from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.consolidation import forget_slug
 from hindbrain.services.events import Events
+from hindbrain.services.evidence_erasure import EvidenceErasure
 from hindbrain.services.gateway import Gateway, fingerprints
 from hindbrain.services.reconcile import Reconciler
 from hindbrain.services.routing import Router
@@ -27,12 +28,20 @@ class Erasure:
     """Tombstones and forgetting."""
 
     def __init__(
-        self, brains: Brains, router: Router, gateway: Gateway, reconciler: Reconciler, events: Events, clock: Callable[[], int]
+        self,
+        brains: Brains,
+        router: Router,
+        gateway: Gateway,
+        reconciler: Reconciler,
+        evidence: EvidenceErasure,
+        events: Events,
+        clock: Callable[[], int],
     ) -> None:
         self._brains = brains
         self._router = router
         self._gateway = gateway
         self._reconciler = reconciler
+        self._evidence = evidence
         self._events = events
         self._clock = clock
 
@@ -59,12 +68,16 @@ class Erasure:
                     return self._lift(caller, opened, slug, prints, reason)
                 hit = live is not None and bool(set(fingerprints(parse(live.text), salt, slug=slug)) & set(prints))
                 self._bury(caller, opened, slug, prints, reason, ends=hit)
+            # After the tombstones: whatever is written meanwhile is refused, and what was there before is found here.
+            said = [block.text or block.label for one in targets for block in one.blocks]
+            withdrawn = self._evidence.withdraw(caller, opened, said, prints)
         return {
             "ok": True,
             "schema": "hindbrain-reject-v0",
             "slug": slug,
             "brain": brain.name,
             "ended": hit,
+            "evidence_ended": withdrawn,
             "rendered": f"Rejected {slug!r} in {brain.display_name}; the value stays away.",
         }
 
@@ -133,6 +146,8 @@ class Erasure:
 
     def forget(self, caller: Caller, *, claim: str, reason: str, tier: str | None) -> dict[str, Any]:
         """Erase a claim for real: row, file, history, words, graph, copies. The ledger keeps the act, not the content."""
+        if self._evidence.is_id(claim):
+            return self._evidence.forget(caller, evidence_id=claim, reason=reason)
         brain = self._router.named(caller, tier)
         slug = slug_of(claim)
         self._gateway.check_text(reason)

@@ -306,6 +306,7 @@ class Observations:
             with opened.store.writing() as writer:
                 writer.append(self._act("evidence.delete", caller, salt, [row.id], now))
                 writer.delete_evidence([row.id], at=now)
+                self._batches.put_anew(opened, writer, [row], at=now)
                 writer.put_tombstone(row_print(salt, row.id), at=now, by=caller.agent, reason=reason)
                 writer.put_mark(
                     Mark(slug=row.id, kind=DELETED, at=now, by=caller.agent, channel=caller.channel.value, note=reason)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from hindbrain.domain.caller import Caller, Channel
-from hindbrain.domain.evidence import Evidence, EvidenceId
+from hindbrain.domain.evidence import Evidence, EvidenceId, SourceType
 from hindbrain.domain.ledger import Act
 from hindbrain.engines.chunking import is_short
 from hindbrain.engines.text import terms
@@ -12,7 +12,7 @@ from hindbrain.policy.evidence import NEAR_TURNS, NORMALIZE_VERSION
 from hindbrain.services.brains import OpenBrain
 from hindbrain.services.events import Events
 from hindbrain.services.evidence_guard import row_print
-from hindbrain.services.evidence_rows import Piece, Refused, Row, Scope, admitted, near_words, rows_of
+from hindbrain.services.evidence_rows import Piece, Refused, Row, Scope, admitted, document_words, near_words, rows_of
 from hindbrain.services.gateway import recorded
 from hindbrain.stores.port import Source, Where, Words, Writer
 
@@ -63,8 +63,8 @@ class Batches:
         """Keep what may be kept of these pieces. What is there already is skipped; without anything new nothing is written."""
         rows, kept = self._made(pieces, scope, salt, frozenset())
         known = opened.store.evidence([row.evidence.id for row in rows])
-        gone = set(retire()) - {row.evidence.id for row in rows} if retire is not None else set()
-        if source is None and not gone and all(row.evidence.id in known for row in rows) and not kept.refused:
+        held = set(retire()) if retire is not None else set()
+        if source is None and held <= known.keys() and all(row.evidence.id in known for row in rows) and not kept.refused:
             kept.skipped += len(rows)
             return kept
         marks = [mark for piece in pieces for mark, _, _ in piece.traces]
@@ -82,7 +82,8 @@ class Batches:
             if revive:
                 for row in rows:
                     writer.drop_tombstone(row_print(salt, row.evidence.id))
-            if gone:
+            # Only now: a chunk may have fallen into pieces around what stays away.
+            if gone := held - set(kept.seen):
                 kept.retired += len(writer.delete_evidence(sorted(gone), at=self._clock()))
             if source is not None:
                 writer.put_source(replace(source, chunks=source.chunks + len(rows)))
@@ -92,13 +93,6 @@ class Batches:
 
     def revive(self, caller: Caller, opened: OpenBrain, row: Evidence, salt: str, *, mark: str) -> None:
         """Bring a deleted row back as it was, with the words it is found by."""
-        own = Row(evidence=row, words=Words(text=terms(row.content)), short=row.chunk_index == 0 and is_short(row.content))
-        thread, place = row.thread, row.position
-        around = []
-        if thread is not None and own.short:
-            where = Where(anchor_ids=(row.anchor.id,), wing=row.wing, room=row.room)
-            found = opened.store.thread(thread, first=max(0, place - NEAR_TURNS), last=place + NEAR_TURNS, where=where)
-            around = [word for one in found if is_short(one.content) for word in terms(one.content)]
         with opened.store.writing() as writer:
             writer.append(
                 Act(
@@ -112,8 +106,70 @@ class Batches:
             )
             writer.drop_tombstone(row_print(salt, row.id))
             writer.drop_mark(row.id, mark)
-            writer.put_evidence([(replace(row, deleted_at=None), Words(text=own.words.text, near=around))])
+            writer.put_evidence([(replace(row, deleted_at=None), self.words(row))])
+            self.put_anew(opened, writer, [row], at=self._clock(), itself=True)
         self._events.publish({"brain": opened.brain.name, "act": "evidence.restore"}, session=caller.session)
+
+    @staticmethod
+    def words(row: Evidence) -> Words:
+        """The words a row is found by, without those of any neighbour."""
+        return Words(
+            text=terms(row.content), near=document_words(row.source, ()) if row.source_type is SourceType.PROJECT else ()
+        )
+
+    def with_words(self, opened: OpenBrain, rows: Sequence[Evidence]) -> list[tuple[Evidence, Words]]:
+        """Rows that come from elsewhere, each with its words and those of the short turns around it."""
+        groups: dict[tuple[object, ...], list[Row]] = {}
+        for row in rows:
+            groups.setdefault((row.thread, row.anchor.id, row.wing, row.room), []).append(_stored_row(row))
+        near: dict[EvidenceId, list[str]] = {}
+        for (thread, *_), found in groups.items():
+            if thread is not None:
+                found.sort(key=lambda one: one.evidence.position)
+                first = found[0].evidence
+                held = self._beside(opened, first, first.position - NEAR_TURNS, first.position - 1)
+                near |= near_words([*held, *found])
+        return [(row, replace(self.words(row), near=near[row.id]) if row.id in near else self.words(row)) for row in rows]
+
+    @staticmethod
+    def _beside(opened: OpenBrain, row: Evidence, first: int, last: int) -> list[Row]:
+        """Rows of the same thread and scope as another one."""
+        if row.thread is None or last < 0:
+            return []
+        where = Where(anchor_ids=(row.anchor.id,), wing=row.wing, room=row.room)
+        stored = opened.store.thread(row.thread, first=max(0, first), last=last, where=where)
+        return [_stored_row(one) for one in stored if one.room == row.room]
+
+    def put_anew(
+        self,
+        opened: OpenBrain,
+        writer: Writer,
+        changed: Sequence[Evidence],
+        *,
+        at: int,
+        itself: bool = False,
+        documents: bool = False,
+    ) -> None:
+        """Rows beside one that went or came are put again: their neighbours' words, and the vectors that mix them, are made
+        anew. Within the same transaction, so that nothing is ever found by what is gone."""
+        gone = {row.id for row in changed if not itself}
+        fresh: dict[EvidenceId, tuple[Evidence, Words]] = {}
+        for row in changed:
+            if row.source_type is SourceType.PROJECT and not documents:
+                continue
+            around = self._beside(opened, row, row.position - 2 * NEAR_TURNS, row.position + 2 * NEAR_TURNS)
+            beside = [one for one in around if one.evidence.id not in gone]
+            if itself and row.id not in {one.evidence.id for one in beside}:
+                beside = sorted([*beside, _stored_row(replace(row, deleted_at=None))], key=lambda one: one.evidence.position)
+            near = near_words(beside)
+            fresh |= {
+                one.evidence.id: (one.evidence, replace(one.words, near=near.get(one.evidence.id, one.words.near)))
+                for one in beside
+                if abs(one.evidence.position - row.position) <= NEAR_TURNS
+            }
+        if fresh:
+            writer.delete_evidence(list(fresh), at=at)
+            writer.put_evidence(list(fresh.values()))
 
     def planned(self, opened: OpenBrain, scope: Scope, pieces: Sequence[Piece], salt: str) -> Kept:
         """What `put` would do with these pieces; writes nothing."""
@@ -196,8 +252,9 @@ class Batches:
         """Rows of a thread that are kept already, as they were when they came."""
         where = Where(anchor_ids=(scope.anchor.id,), wing=scope.wing, room=scope.room)
         stored: Iterable[Evidence] = opened.store.thread(thread, first=max(0, first), last=last, where=where)
-        return [
-            Row(evidence=one, words=Words(text=terms(one.content)), short=one.chunk_index == 0 and is_short(one.content))
-            for one in stored
-            if one.room == scope.room
-        ]
+        return [_stored_row(one) for one in stored if one.room == scope.room]
+
+
+def _stored_row(row: Evidence) -> Row:
+    short = row.chunk_index == 0 and row.source_type is not SourceType.PROJECT and is_short(row.content)
+    return Row(evidence=row, words=Batches.words(row), short=short)

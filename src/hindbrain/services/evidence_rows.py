@@ -16,7 +16,7 @@ from hindbrain.services.evidence_guard import Secret, Trace, row_print, secrets_
 from hindbrain.services.gateway import Gateway
 from hindbrain.stores.port import Words
 
-__all__ = ["Piece", "Refused", "Row", "Scope", "admitted", "near_words", "pieces_of", "rows_of"]
+__all__ = ["Piece", "Refused", "Row", "Scope", "admitted", "document_words", "near_words", "pieces_of", "rows_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,10 +169,15 @@ def rows_of(piece: Piece, scope: Scope, kept: Sequence[tuple[int, Chunk]], salt:
         if row_print(salt, evidence.id) in buried:
             continue
         # The headings and the name of a document say what a chunk is about, at half the weight of its own words.
-        near = terms(" ".join([*chunk.headings, os.path.basename(scope.source)])) if piece.document else ()
+        near = document_words(scope.source, chunk.headings) if piece.document else ()
         short = not piece.document and len(piece.chunks) == 1 and is_short(content)
         rows.append(Row(evidence=evidence, words=Words(text=terms(content), near=near), short=short))
     return rows
+
+
+def document_words(source: str, headings: Sequence[str]) -> list[str]:
+    """What stands over a chunk: the headings it is under, and the name of its document."""
+    return terms(" ".join([*headings, os.path.basename(source)]))
 
 
 def near_words(rows: Sequence[Row]) -> dict[EvidenceId, list[str]]:

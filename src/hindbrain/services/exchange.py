@@ -5,8 +5,10 @@ import json
 import os
 import secrets
 import tarfile
+import tempfile
 from collections import Counter
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,6 +22,7 @@ from hindbrain.domain.ledger import Act
 from hindbrain.policy.limits import CLAIM_MAX_BYTES
 from hindbrain.services.boot import plain_entry
 from hindbrain.services.brains import Brains, OpenBrain
+from hindbrain.services.evidence_exchange import MEMBER, EvidenceExchange
 from hindbrain.services.gateway import Draft, Gateway
 from hindbrain.services.reconcile import Reconciler
 from hindbrain.services.routing import Router
@@ -35,12 +38,19 @@ class Exchange:
     """`export` and `import`."""
 
     def __init__(
-        self, brains: Brains, router: Router, gateway: Gateway, reconciler: Reconciler, clock: Callable[[], int]
+        self,
+        brains: Brains,
+        router: Router,
+        gateway: Gateway,
+        reconciler: Reconciler,
+        evidence: EvidenceExchange,
+        clock: Callable[[], int],
     ) -> None:
         self._brains = brains
         self._router = router
         self._gateway = gateway
         self._reconciler = reconciler
+        self._evidence = evidence
         self._clock = clock
 
     # -- out ---------------------------------------------------------------------------------------------------------
@@ -100,7 +110,23 @@ class Exchange:
                 entries += 1
             after = batch[-1].seq
         _add(archive, "ledger.jsonl", lines.getvalue())
-        return {"claims": claims, "history": history, "boot_entries": len(boot), "ledger_entries": entries}
+        rows = self._write_evidence(opened, archive, progress)
+        return {"claims": claims, "history": history, "boot_entries": len(boot), "ledger_entries": entries, "evidence": rows}
+
+    def _write_evidence(self, opened: OpenBrain, archive: tarfile.TarFile, progress: Callable[[int, int, str], None]) -> int:
+        """Evidence may be large: it goes through a file, because an archive wants to know a size before it begins."""
+        total, rows = opened.store.counts().evidence, 0
+        with tempfile.TemporaryFile(dir=opened.directory) as spool:
+            for line in self._evidence.lines(opened):
+                spool.write(line.encode("utf-8", "surrogateescape"))
+                rows += 1
+                if rows % 1_000 == 0:
+                    progress(rows, total, "writing evidence")
+            member = tarfile.TarInfo(MEMBER)
+            member.size, member.mode = spool.tell(), 0o600
+            spool.seek(0)
+            archive.addfile(member, spool)
+        return rows
 
     # -- in ----------------------------------------------------------------------------------------------------------
 
@@ -166,6 +192,9 @@ class Exchange:
         if member.name == "boot_memory.json" and member.size <= 64 * 1024 * 1024:
             self._take_boot(caller, opened, _text(archive, member), report, dry_run=dry_run)
             return
+        if member.name == MEMBER:
+            self._take_evidence(caller, opened, archive, member, report, dry_run=dry_run)
+            return
         if directory != "agent-memory" or not name.endswith(".light.md"):
             return
         if member.size > CLAIM_MAX_BYTES:
@@ -179,6 +208,35 @@ class Exchange:
             self._take_claim(caller, opened, slug, text, report, dry_run=dry_run)
         except HindbrainError as refused:
             report["refused"].append({"name": slug[:80], "code": refused.code, "reason": refused.message})
+
+    def _take_evidence(
+        self,
+        caller: Caller,
+        opened: OpenBrain,
+        archive: tarfile.TarFile,
+        member: tarfile.TarInfo,
+        report: dict[str, Any],
+        *,
+        dry_run: bool,
+    ) -> None:
+        lines = archive.extractfile(member)
+        if lines is None:
+            return
+        with ExitStack() as stack:
+            born = self._born_in(archive)
+            origin = stack.enter_context(self._brains.use(born)) if born is not None and born.name != opened.brain.name else None
+            self._evidence.take_in(caller, opened, lines, report, dry_run=dry_run, origin=origin)
+
+    def _born_in(self, archive: tarfile.TarFile) -> Brain | None:
+        """The brain of this home that an export was made of, if there is one."""
+        try:
+            told = json.loads(_text(archive, archive.getmember("export.json")))
+            name = told.get("brain") if isinstance(told, dict) else None
+        except (KeyError, ValueError):
+            return None
+        if name == MEDULLA:
+            return self._brains.home.medulla() if self._brains.has_medulla() else None
+        return self._brains.home.project(name) if isinstance(name, str) and os.path.isabs(name) else None
 
     def _take_claim(
         self, caller: Caller, opened: OpenBrain, slug: str, text: str, report: dict[str, Any], *, dry_run: bool

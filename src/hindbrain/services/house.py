@@ -19,6 +19,8 @@ from hindbrain.services.events import Events
 from hindbrain.services.evidence import Observations
 from hindbrain.services.evidence_anchor import Anchors
 from hindbrain.services.evidence_batch import Batches
+from hindbrain.services.evidence_erasure import EvidenceErasure
+from hindbrain.services.evidence_exchange import EvidenceExchange
 from hindbrain.services.evidence_ingest import Ingest
 from hindbrain.services.evidence_reindex import Reindex
 from hindbrain.services.evidence_search import EvidenceSearch
@@ -89,10 +91,12 @@ class House:
         self.evidence_ingest = Ingest(self.brains, anchors, self.gateway, batches, clock)
         self.evidence_reindex = Reindex(self.brains, self.router, self.evidence_ingest)
         self.evidence_search = EvidenceSearch(self.brains, self.observations, self.retrieval)
-        self.erasure = Erasure(self.brains, self.router, self.gateway, self.reconciler, self.events, clock)
+        erased = EvidenceErasure(self.brains, self.gateway, self.observations, batches, self.events, clock)
+        self.erasure = Erasure(self.brains, self.router, self.gateway, self.reconciler, erased, self.events, clock)
         self.boot = Boot(self.brains, self.router, self.gateway, self.maker, self.events, clock)
         self.projects = Projects(home, self.brains, self.router, self.reconciler, clock)
-        self.exchange = Exchange(self.brains, self.router, self.gateway, self.reconciler, clock)
+        carried = EvidenceExchange(self.gateway, batches, clock)
+        self.exchange = Exchange(self.brains, self.router, self.gateway, self.reconciler, carried, clock)
         self.migration = Migration(self.brains, self.router, self.gateway, self.reconciler, clock)
         self.ledgers = Ledgers(self.brains, self.router)
         self.standing = Standing(self.brains, self.router, self.contract, self.counters, clock)
