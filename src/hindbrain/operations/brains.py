@@ -9,6 +9,7 @@ from hindbrain.domain.caller import Caller
 from hindbrain.domain.errors import AlreadyCovered, InvalidParams, MedullaForbidsCode, PathRefused, UnknownBrain
 from hindbrain.operations.registry import Effect, operation
 from hindbrain.services.call import Call
+from hindbrain.services.ingests import Request
 
 __all__ = ["ingest", "init", "instances", "rebind", "uninit"]
 
@@ -34,18 +35,32 @@ def ingest(
     call: Call,
     path: Annotated[str | None, Meta(description="directory to take in; the caller's when left out")] = None,
     project_root: Annotated[str | None, Meta(description="give this directory a brain and bind this session to it")] = None,
-    adapter: Literal["code", "light"] = "code",
-    mode: Literal["merge", "replace"] = "merge",
+    adapter: Annotated[str, Meta(description="code, json, memory, light, universal or auto")] = "code",
+    mode: Annotated[
+        Literal["merge", "replace"] | None, Meta(description="replace, for the brain's own root by default, or merge")
+    ] = None,
+    namespace: Annotated[str | None, Meta(description="name that the nodes of notes and documents begin with")] = None,
+    incremental: Annotated[bool, Meta(description="read only files whose content changed (code)")] = False,
+    include_dotfiles: Annotated[bool, Meta(description="read hidden files too")] = False,
+    dotfile_patterns: Annotated[list[str] | None, Meta(description="which hidden files, e.g. .github/**")] = None,
+    force: Annotated[bool, Meta(description="let notes or L1GHT files replace the code of a brain")] = False,
     tier: Annotated[str | None, Meta(description="medulla is refused for code")] = None,
 ) -> dict[str, Any]:
-    """Take a directory's files into a brain; with project_root create the brain in the same call and start from its north."""
+    """Take files into a brain's graph; with project_root create the brain in the same call and start from its north."""
     target = _path(path, call.caller)
     answer = call.house.projects.ingest(
         call.caller,
-        path=target,
+        Request(
+            path=target,
+            adapter=adapter,
+            mode=mode,
+            namespace=namespace,
+            incremental=incremental,
+            include_dotfiles=include_dotfiles,
+            dotfile_patterns=tuple(dotfile_patterns or ()),
+            force=force,
+        ),
         project_root=_path(project_root, call.caller) if project_root is not None else None,
-        adapter=adapter,
-        mode=mode,
         tier=tier,
         progress=call.progress,
     )

@@ -8,11 +8,13 @@ __all__ = [
     "COMMITS",
     "COMMIT_FILES",
     "DEBOUNCE_MS",
+    "DOCUMENTS",
     "FILE_SECONDS",
     "HISTORY_SECONDS",
     "IDLE_SECONDS",
     "INGEST_SECONDS",
     "INGEST_WAIT_SECONDS",
+    "NOTES",
     "RACY_NS",
     "SKIPPED_DIRECTORIES",
     "SKIPPED_FILES",
@@ -41,6 +43,8 @@ TOGETHER_EDGES: Final = 8  # of them with an edge: enough to find the way, few e
 TOGETHER_LEAST: Final = 2  # commits that two files must share: one may be chance
 DEBOUNCE_MS: Final = 300  # quiet time before changed files are read: an editor writes a file in several steps
 
+NOTES: Final = (".md", ".markdown", ".txt")
+DOCUMENTS: Final = (".md", ".markdown", ".mdx", ".txt", ".text", ".html", ".htm", ".rst")  # read without any other program
 SKIPPED_DIRECTORIES: Final = frozenset(
     {".git", ".hindbrain", ".m1nd", "node_modules", "__pycache__", ".venv", "target", "dist", "build", ".next", "vendor"}
 )

@@ -16,7 +16,7 @@ from hindbrain.stores.graph import LocalGraph
 from hindbrain.stores.graph_port import ResolveFile, Symbols
 from hindbrain.stores.home import REPO_DIR, Home
 from hindbrain.stores.learned import LearnedStore
-from hindbrain.stores.port import BrainStore
+from hindbrain.stores.port import BrainStore, Counts
 from hindbrain.stores.repository import repository_of
 
 __all__ = ["Brains", "OpenBrain", "StoreOpener"]
@@ -69,6 +69,20 @@ class OpenBrain:
             if self._graph is None:
                 self._graph = LocalGraph(self.directory, _resolver)
             return self._graph
+
+    @property
+    def graph_path(self) -> Path:
+        """Where the graph lies once something was taken in."""
+        return self.directory / "graph.db"
+
+    def counted(self) -> Counts:
+        """How much the brain holds: claims, and nodes and edges of claims and code together. Makes no graph to count it."""
+        own = self.store.counts()
+        graph = self.graph if self.graph_path.exists() else None
+        if graph is None:
+            return own
+        nodes, edges, generation = graph.counts()
+        return replace(own, nodes=own.nodes + nodes, edges=own.edges + edges, generation=own.generation + generation)
 
     @property
     def learned(self) -> LearnedStore:

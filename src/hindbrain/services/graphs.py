@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from hindbrain.domain.brain import contains
 from hindbrain.domain.errors import Busy
@@ -43,6 +43,8 @@ class Wish:
     anew: bool  # everything that was there goes
     only_changed: bool
     patterns: tuple[str, ...] | None = None
+    only: Callable[[str], bool] | None = None  # which paths below the root are meant; the others stay as they are
+    kept: bool = True  # whether the root is one of the graph's roots from now on
     seconds: float = INGEST_SECONDS
 
 
@@ -59,6 +61,13 @@ class Ingested:
     timed_out: bool = False
     roots: tuple[str, ...] = ()
     lines: int = 0
+    read: list[str] = field(default_factory=list)  # paths that were parsed
+    refused: list[tuple[str, str]] = field(default_factory=list)
+    namespace: str | None = None
+    adapters: list[str] = field(default_factory=list)
+    evidence_resolved: int = 0
+    evidence_unresolved: int = 0
+    providers: dict[str, str] = field(default_factory=dict)
     phases: dict[str, float] = field(default_factory=dict)
 
 
@@ -81,7 +90,7 @@ class Graphs:
             progress(0, 0, "reading the file list")
             with ThreadPoolExecutor(max_workers=1, thread_name_prefix="hindbrain-log") as beside:
                 log = beside.submit(self._history, graph, place, wish)
-                found = listing(place.root, patterns=wish.patterns, without=(self._home,))
+                found = _only(listing(place.root, patterns=wish.patterns, without=(self._home,)), wish.only)
                 done = Ingested(files_scanned=len(found.files), skipped=[(place.prefix + p, why) for p, why in found.skipped])
                 done.phases["list"] = time.monotonic() - began
                 self._write(graph, place, wish, found, done, log, progress, until=began + wish.seconds)
@@ -107,8 +116,8 @@ class Graphs:
         *,
         until: float,
     ) -> None:
-        known = {} if wish.anew else _below(graph.files(), place.prefix)
-        places = [] if wish.anew else [one for one in self._places(graph) if one.root != place.root]
+        known = {} if wish.anew else _below(graph.files(), place.prefix, wish.only)
+        places = [] if wish.anew else [one for one in self._places(graph) if one.root != place.root or not wish.kept]
         with graph.taking(anew=wish.anew) as take:
             last_ns = int(take.meta(f"ingested_ns:{place.root}") or 0) if wish.only_changed else None
             files = _to_read(found.files, known, place.prefix, last_ns)
@@ -128,7 +137,8 @@ class Graphs:
             progress(len(files), len(files), "binding names")
             done.written = take.finish()
             done.phases["bind"] = time.monotonic() - began
-            places.append(place)
+            if wish.kept:
+                places.append(place)
             done.roots = tuple(one.root for one in places)
             take.set_meta("roots", json.dumps([[one.root, one.prefix, one.patterns] for one in places]))
             take.set_meta(f"ingested_ns:{place.root}", str(time.time_ns()))
@@ -151,6 +161,7 @@ class Graphs:
                 done.files_parsed += 1
                 done.lines += answer.packed[0][5]
                 done.changed.append(answer.path)
+                done.read.append(answer.path)
             elif answer.reason:
                 done.skipped.append((answer.path, answer.reason))
                 if answer.path in known:
@@ -230,10 +241,14 @@ def _graph(opened: OpenBrain) -> LocalGraph:
     return graph
 
 
-def _below(files: Mapping[str, FileFacts], prefix: str) -> dict[str, FileFacts]:
-    if not prefix:
-        return {path: facts for path, facts in files.items() if not path.startswith("@")}
-    return {path: facts for path, facts in files.items() if path.startswith(prefix)}
+def _below(files: Mapping[str, FileFacts], prefix: str, only: Callable[[str], bool] | None) -> dict[str, FileFacts]:
+    """The files of a place, as far as they are meant."""
+    inside = {path: facts for path, facts in files.items() if (path.startswith(prefix) if prefix else not path.startswith("@"))}
+    return inside if only is None else {path: facts for path, facts in inside.items() if only(path.removeprefix(prefix))}
+
+
+def _only(found: Listing, only: Callable[[str], bool] | None) -> Listing:
+    return found if only is None else replace(found, files=tuple(one for one in found.files if only(one.path)))
 
 
 def _to_read(files: Sequence[FileFound], known: Mapping[str, FileFacts], prefix: str, last_ns: int | None) -> list[Wanted]:

@@ -28,6 +28,8 @@ from hindbrain.services.exchange import Exchange
 from hindbrain.services.feeds import Feeds
 from hindbrain.services.gateway import Gateway
 from hindbrain.services.grades import Grades
+from hindbrain.services.graphs import Graphs
+from hindbrain.services.ingests import Ingests
 from hindbrain.services.ledgers import Ledgers
 from hindbrain.services.migration import Migration
 from hindbrain.services.model import Model
@@ -94,7 +96,9 @@ class House:
         erased = EvidenceErasure(self.brains, self.gateway, self.observations, batches, self.events, clock)
         self.erasure = Erasure(self.brains, self.router, self.gateway, self.reconciler, erased, self.events, clock)
         self.boot = Boot(self.brains, self.router, self.gateway, self.maker, self.events, clock)
-        self.projects = Projects(home, self.brains, self.router, self.reconciler, clock)
+        self.graphs = Graphs(str(home.path), clock)
+        self.ingests = Ingests(home, self.graphs, self.reconciler, self.events, clock)
+        self.projects = Projects(home, self.brains, self.router, self.reconciler, self.ingests, clock)
         carried = EvidenceExchange(self.gateway, batches, clock)
         self.exchange = Exchange(self.brains, self.router, self.gateway, self.reconciler, carried, clock)
         self.migration = Migration(self.brains, self.router, self.gateway, self.reconciler, clock)

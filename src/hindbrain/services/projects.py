@@ -16,13 +16,13 @@ from hindbrain.domain.caller import Caller
 from hindbrain.domain.errors import AlreadyCovered, InvalidParams, MedullaForbidsCode, PathRefused, UnknownBrain
 from hindbrain.domain.ledger import Act
 from hindbrain.services.brains import Brains, OpenBrain
+from hindbrain.services.ingests import Ingests, Request
 from hindbrain.services.reconcile import CONFLICT, Reconciler
 from hindbrain.services.routing import Router
 from hindbrain.stores.atomic import write_text
 from hindbrain.stores.files import ClaimDirectory
 from hindbrain.stores.home import IGNORED_IN_REPO, REPO_DIR, Home
-from hindbrain.stores.port import Edge, Node
-from hindbrain.stores.repository import canonical_root, files_of, main_path, repository_of
+from hindbrain.stores.repository import canonical_root, main_path, repository_of
 
 __all__ = ["Projects"]
 
@@ -31,13 +31,22 @@ WARNING = "memory and letters in .hindbrain/ will be committed with this reposit
 
 
 class Projects:
-    """Bootstrap, init, uninit, and the inventory of a project's files."""
+    """Bootstrap, init, uninit, and what a project takes in."""
 
-    def __init__(self, home: Home, brains: Brains, router: Router, reconciler: Reconciler, clock: Callable[[], int]) -> None:
+    def __init__(
+        self,
+        home: Home,
+        brains: Brains,
+        router: Router,
+        reconciler: Reconciler,
+        ingests: Ingests,
+        clock: Callable[[], int],
+    ) -> None:
         self._home = home
         self._brains = brains
         self._router = router
         self._reconciler = reconciler
+        self._ingests = ingests
         self._clock = clock
 
     # -- bootstrap ---------------------------------------------------------------------------------------------------
@@ -45,27 +54,26 @@ class Projects:
     def ingest(
         self,
         caller: Caller,
+        request: Request,
         *,
-        path: str,
         project_root: str | None,
-        adapter: str,
-        mode: str,
         tier: str | None,
         progress: Callable[[int, int, str], None],
     ) -> dict[str, Any]:
         """Take a repository's files, or a brain's own claim files, into a brain; with project_root it creates the brain."""
-        target = self._existing_directory(path)
+        self._ingests.check(request)
+        target = self._existing(request.path) if request.adapter != "code" else self._existing_directory(request.path)
         medulla_store = str(self._home.medulla_dir / "agent-memory")
         if tier == "medulla" or (project_root is None and canonical_root(target) == canonical_root(medulla_store)):
-            return self._ingest_medulla(target, adapter)
+            return self._ingest_medulla(target, request.adapter)
         if project_root is None:
             brain, reused = self._router.write_route(caller), True
         else:
             brain, reused = self._bootstrap(caller, self._existing_directory(project_root))
         with self._brains.use(brain) as opened:
-            if adapter == "light":
+            if request.adapter == "light" and any(contains(str(place.path), target) for place in opened.places):
                 return self._light(opened)
-            ingest = self._inventory(caller, opened, target, mode, progress)
+            ingest = self._take_tree(caller, opened, replace(request, path=target), progress)
         return {
             "ok": True,
             "schema": BOOTSTRAP,
@@ -75,6 +83,27 @@ class Projects:
             "ingest": ingest,
             "routing": {"bound_project_root": brain.root, "session": caller.session},
         }
+
+    def _take_tree(
+        self, caller: Caller, opened: OpenBrain, request: Request, progress: Callable[[int, int, str], None]
+    ) -> dict[str, Any]:
+        """Into the graph; a directory that the brain does not cover yet becomes one of its roots."""
+        seen = main_path(request.path)
+        if not opened.brain.covers(seen):
+            self._refuse_home_directory(seen)
+        answer = self._ingests.run(caller, opened, request, progress)
+        if not opened.brain.covers(seen) and os.path.isdir(request.path):
+            opened.brain = replace(opened.brain, ingest_roots=(*opened.brain.ingest_roots, request.path))
+            self._home.add_ingest_root(request.path, opened.brain.root or "")
+            self._home.save(opened.brain, nodes=answer["node_count"], edges=answer["edge_count"])
+        return answer
+
+    @staticmethod
+    def _existing(path: str) -> str:
+        """A file or directory that is there, by its canonical name."""
+        if os.path.isabs(os.path.expanduser(path)) and "\x00" not in path and os.path.isfile(canonical_root(path)):
+            return canonical_root(path)
+        return Projects._existing_directory(path)
 
     @staticmethod
     def _existing_directory(path: str) -> str:
@@ -160,54 +189,6 @@ class Projects:
                 Act(act=act, subject="brain", actor=caller.agent, channel=caller.channel, at=self._clock(), payload=payload)
             )
 
-    # -- inventory ---------------------------------------------------------------------------------------------------
-
-    def _inventory(
-        self, caller: Caller, opened: OpenBrain, target: str, mode: str, progress: Callable[[int, int, str], None]
-    ) -> dict[str, Any]:
-        """One node per file and directory: enough to know what exists and to ground evidence."""
-        brain = opened.brain
-        root = brain.root or ""
-        seen = main_path(target)
-        if not brain.covers(seen):
-            self._refuse_home_directory(seen)
-            brain = replace(brain, ingest_roots=(*brain.ingest_roots, target))
-            self._home.add_ingest_root(target, root)
-        paths = [path for path in files_of(target) if not path.startswith(f"{REPO_DIR}/")]
-        inside = os.path.relpath(seen, root) if contains(root, seen) else target
-        prefix = "" if inside == "." else inside + "/"
-        progress(0, len(paths), "reading the file list")
-        nodes, edges = _tree([prefix + path for path in paths], os.path.basename(root) or root)
-        loaded = sum(self._reconciler.scan(opened, place) for place in opened.places) if mode == "replace" else 0
-        owner = "inventory" if seen == root else f"inventory:{seen}"
-        with opened.store.writing() as writer:
-            writer.append(
-                Act(
-                    act="graph.ingest",
-                    subject="graph",
-                    actor=caller.agent,
-                    channel=caller.channel,
-                    at=self._clock(),
-                    payload={"files": len(paths)},
-                )
-            )
-            writer.put_graph(owner, nodes, edges)
-        counts = opened.store.counts()
-        brain = replace(brain, last_ingest_ms=self._clock())
-        opened.brain = brain
-        self._home.save(brain, nodes=counts.nodes, edges=counts.edges)
-        progress(len(paths), len(paths), "done")
-        answer: dict[str, Any] = {
-            "path": target,
-            "files": len(paths),
-            "node_count": counts.nodes,
-            "edge_count": counts.edges,
-            "mode": mode,
-        }
-        if mode == "replace":
-            answer["agent_memory_restored"] = {"loaded_count": counts.active_claims, "reconciled": loaded}
-        return answer
-
     # -- init and uninit ---------------------------------------------------------------------------------------------
 
     @staticmethod
@@ -235,7 +216,8 @@ class Projects:
             self._note(caller, opened, "brain.init", {"private": private})
             for place in opened.places:
                 self._reconciler.scan(opened, place)
-            ingest = self._inventory(caller, opened, root, "merge", progress)
+            request = Request(path=root, incremental=opened.brain.last_ingest_ms is not None)
+            ingest = self._take_tree(caller, opened, request, progress)
         return {
             "ok": True,
             "schema": "hindbrain-init-v0",
@@ -380,24 +362,6 @@ class Projects:
                 directory.rmdir()
                 removed.append(str(directory.relative_to(carried.parent)))
         return removed
-
-
-def _tree(paths: list[str], name: str) -> tuple[list[Node], list[Edge]]:
-    """Files in their directories, up to the root."""
-    nodes = {"directory::.": Node(id="directory::.", kind="directory", label=name, path=".")}
-    edges = []
-    for path in paths:
-        child = f"file::{path}"
-        nodes[child] = Node(id=child, kind="file", label=os.path.basename(path), path=path)
-        parent = os.path.dirname(path)
-        while True:
-            above = f"directory::{parent or '.'}"
-            edges.append(Edge(source=above, relation="contains", target=child))
-            if above in nodes:
-                break
-            nodes[above] = Node(id=above, kind="directory", label=os.path.basename(parent), path=parent)
-            child, parent = above, os.path.dirname(parent)
-    return list(nodes.values()), edges
 
 
 def _is_text(path: str) -> bool:

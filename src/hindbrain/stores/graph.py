@@ -213,6 +213,18 @@ class LocalGraph:
             written = take.finish()
         return replaced(written, edges_skipped=skipped)
 
+    def unmerge(self, prefix: str, *, keep: Collection[str] = ()) -> int:
+        """Forget what owners gave whose name begins so; the number of them."""
+        with self._reading() as sql:
+            names = [row[0] for row in sql.rows("select name from owner where kind = 1 order by name")]
+        gone = [name for name in names if name.startswith(prefix) and name not in keep]
+        if gone:
+            with self.taking() as take:
+                for name in gone:
+                    take.unmerge(name)
+                take.finish()
+        return len(gone)
+
     def raise_generation(self, least: int) -> int:
         """Never below a number that was told before: a graph that was lost begins where the old one ended."""
         if (now := self.counts()[2]) >= least:
