@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
+from hindbrain.domain.brain import MEDULLA
 from hindbrain.domain.errors import (
     BrainlessRoot,
     HumanNeeded,
@@ -18,6 +19,7 @@ from hindbrain.domain.errors import (
 )
 from hindbrain.operations.registry import Effect, operation
 from hindbrain.services.call import Call
+from hindbrain.services.grades import names_code
 
 __all__ = ["audit_promotions", "consolidate", "forget", "learn", "promote", "reject"]
 
@@ -58,13 +60,20 @@ def audit_promotions(call: Call) -> dict[str, Any]:
 def learn(
     call: Call,
     feedback: Annotated[str, Meta(description="correct, wrong or partial")],
-    node_ids: Annotated[list[str], Meta(description="slugs, labels or node_ids of memory rows")],
+    node_ids: Annotated[list[str], Meta(description="slugs or labels of claims, node_ids of memory rows or of code, paths")],
     query: Annotated[str, Meta(description="what had been asked")] = "",
     strength: Annotated[float, Meta(ge=0, le=1)] = 0.2,
     tier: Annotated[str | None, Meta(description="project or medulla, when the label lives in both")] = None,
 ) -> dict[str, Any]:
-    """Grade claims. `wrong` on a shared one takes it out of every default beat at once; consolidate archives it later."""
-    return call.house.grades.learn(call.caller, feedback=feedback, node_ids=node_ids, query=query, strength=strength, tier=tier)
+    """Grade claims, and teach the graph: `correct` binds the named code closer and notes a confirmed defect, `wrong` loosens it.
+
+    `wrong` on a shared claim takes it out of every default beat at once; consolidate archives it later.
+    """
+    grades = call.house.grades
+    given: dict[str, Any] = {"feedback": feedback, "node_ids": node_ids, "query": query, "strength": strength, "tier": tier}
+    if tier != MEDULLA and any(names_code(name) for name in node_ids):
+        return call.house.graph.learning.learn(call.caller, grades, **given)
+    return grades.learn(call.caller, **given)
 
 
 @operation("consolidate", effect=Effect.WRITE, raises=())

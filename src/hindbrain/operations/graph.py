@@ -76,7 +76,7 @@ def impact(
         Literal["forward", "reverse", "both"], Meta(description="forward: what it uses; reverse: what uses it and who cites it")
     ] = "forward",
     include_causal_chains: bool = True,
-    max_nodes: Annotated[int | None, Meta(ge=1, description="entries at most")] = None,
+    max_nodes: Annotated[Annotated[int, Meta(ge=1)] | None, Meta(description="entries at most")] = None,
     brain: BrainArgument = None,
 ) -> Retrieved:
     """Tell what a change of a node may reach, how strongly and over how many hops; claims that cite it are marked."""

@@ -16,9 +16,20 @@ from hindbrain.services.routing import Router
 from hindbrain.services.rows import DEMOTION, GRADED_WRONG
 from hindbrain.stores.port import Mark, Version
 
-__all__ = ["Grades"]
+__all__ = ["FEEDBACK", "Grades", "checked_feedback", "names_code", "slug_named"]
 
-_FEEDBACK = ("correct", "wrong", "partial")
+FEEDBACK = ("correct", "wrong", "partial")
+
+
+def checked_feedback(feedback: str) -> str:
+    if feedback not in FEEDBACK:
+        raise InvalidParams(f"feedback {feedback!r} is not a grade", fix=f"use one of {', '.join(FEEDBACK)}")
+    return feedback
+
+
+def names_code(name: str) -> bool:
+    """True for what may be a node of code: an id or a path. Labels and slugs of claims, and ids of memory rows, are none."""
+    return not name.startswith("light::") and ("::" in name or "/" in name or "." in name)
 
 
 class Grades:
@@ -35,9 +46,8 @@ class Grades:
         self, caller: Caller, *, feedback: str, node_ids: Sequence[str], query: str, strength: float, tier: str | None
     ) -> dict[str, Any]:
         """Grade the named claims. `wrong` on a shared one takes it out of every default beat until it is consolidated."""
-        if feedback not in _FEEDBACK:
-            raise InvalidParams(f"feedback {feedback!r} is not a grade", fix=f"use one of {', '.join(_FEEDBACK)}")
-        slugs = [slug for slug in (_slug(one) for one in node_ids) if slug]
+        checked_feedback(feedback)
+        slugs = [slug for slug in (slug_named(one) for one in node_ids) if slug]
         if not slugs:
             raise InvalidParams("node_ids names no claim", fix="give slugs, labels or the node_id of memory rows")
         grades, found = [], 0
@@ -107,7 +117,7 @@ def _told(grade: dict[str, Any]) -> str:
     return text + (f" Etiquette: {grade['etiquette']}." if "etiquette" in grade else "")
 
 
-def _slug(named: str) -> str:
+def slug_named(named: str) -> str:
     """A slug from a slug, a label, or a memory row's node id."""
     parts = named.split("::")
     if parts[0] == "light" and len(parts) >= 4:

@@ -160,6 +160,3 @@ class GraphAccess:
         near = held.graph.names.nearest(name, SHOWN.suggestions)
         hint = f" Nearest: {', '.join(near)}." if near else ""
         return blocked(schema, f"there is no node {name[:200]!r}.{hint}", suggestions=near, **more)
-
-    def close(self) -> None:
-        self.warm.close()

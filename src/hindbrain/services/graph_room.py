@@ -22,6 +22,3 @@ class GraphRoom:
         self.queries = GraphQueries(self.access, self.learning)
         self.history = GraphHistory(self.access, clock)
         self.views = GraphViews(self.access)
-
-    def close(self) -> None:
-        self.access.close()

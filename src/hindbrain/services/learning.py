@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 
 from hindbrain.domain.caller import Caller
+from hindbrain.domain.errors import InvalidParams, UnknownClaim
 from hindbrain.engines.activation import Activation
 from hindbrain.engines.network import Ints
 from hindbrain.engines.plasticity import Change, given_feedback, grown, with_children
 from hindbrain.policy.activation import LEARNING
+from hindbrain.services.grades import Grades, checked_feedback, names_code, slug_named
 from hindbrain.services.graph_access import GraphAccess, Held
 from hindbrain.stores.learned import Defect, Drift, Query
 
@@ -58,18 +60,67 @@ class Learning:
             "plasticity_generation": generation,
         }
 
-    def known(self, caller: Caller, node_ids: Sequence[str]) -> list[str]:
-        """Which of these name a node of code in the caller's graph; ids of claims and names of claims do not."""
+    def learn(
+        self,
+        caller: Caller,
+        grades: Grades,
+        *,
+        feedback: str,
+        node_ids: Sequence[str],
+        query: str,
+        strength: float,
+        tier: str | None,
+    ) -> dict[str, Any]:
+        """A verdict on code, on claims, or on both in one call. What names neither is told; if all do, nothing changes."""
+        checked_feedback(feedback)
+        code = self._known(caller, node_ids)
+        others = [name for name in node_ids if name not in code]
+        graded: dict[str, Any] = {"claim_grades": []}
+        unknown: list[str] = []
+        try:
+            if others:
+                graded = grades.learn(caller, feedback=feedback, node_ids=others, query=query, strength=strength, tier=tier)
+                known = {grade["slug"] for grade in graded["claim_grades"]}
+                unknown = [name for name in others if names_code(name) and slug_named(name) not in known]
+        except (UnknownClaim, InvalidParams):
+            if not code:
+                named = ", ".join(name[:120] for name in node_ids)
+                raise UnknownClaim(
+                    f"none of {named} is a node or a live claim here", fix="activate and seek show the ids"
+                ) from None
+            unknown = others
+        taught = self._verdict(caller, feedback=feedback, node_ids=code, strength=strength) if code else {}
+        counted = {
+            key: taught.get(key, 0) + graded.get(key, 0)
+            for key in ("nodes_found", "nodes_expanded", "edges_modified", "trust_records_updated")
+        }
+        told = [graded["rendered"]] if "rendered" in graded else []
+        if code:
+            told.append(f"Noted {feedback} for {len(code)} nodes; {counted['edges_modified']} edges moved.")
+        if unknown:
+            told.append(f"Unknown here: {', '.join(unknown)}.")
+        return {
+            "ok": True,
+            "schema": "m1nd-learn-v0",
+            "query": query,
+            "feedback": feedback,
+            **counted,
+            "strength": strength,
+            "claim_grades": graded["claim_grades"],
+            "unknown": unknown,
+            "rendered": "\n".join(told),
+        }
+
+    def _known(self, caller: Caller, node_ids: Sequence[str]) -> list[str]:
+        """Which of these name a node of code in the caller's own graph."""
         with self._access.held(caller) as held:
             return [name for name in node_ids if self._code_row(held, name) is not None] if held.own else []
 
     def _code_row(self, held: Held, name: str) -> int | None:
-        if "::" not in name and "/" not in name and "." not in name:
-            return None  # a bare word is the label of a claim
-        row = self._access.resolve(held, name)
+        row = self._access.resolve(held, name) if names_code(name) else None
         return None if row is None or held.graph.claims[row] else row
 
-    def verdict(self, caller: Caller, *, feedback: str, node_ids: Sequence[str], strength: float) -> dict[str, Any]:
+    def _verdict(self, caller: Caller, *, feedback: str, node_ids: Sequence[str], strength: float) -> dict[str, Any]:
         """Move the edges between the named nodes and note the verdict on each of them."""
         with self._access.held(caller) as held:
             rows = [row for name in node_ids if (row := self._code_row(held, name)) is not None]

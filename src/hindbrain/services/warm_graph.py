@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hindbrain.domain.graph import Node
 from hindbrain.engines.impact import knowledge
 from hindbrain.engines.network import Ints, Network
 from hindbrain.engines.paths import communities
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from hindbrain.stores.port import Edge as LightEdge
     from hindbrain.stores.port import Node as LightNode
 
-__all__ = ["WarmGraph", "WarmGraphs", "joined", "light_node"]
+__all__ = ["WarmGraph", "WarmGraphs", "joined"]
 
 _KEPT = 8  # warm graphs; one of a large checkout is a few hundred MB
 
@@ -211,15 +210,7 @@ class WarmGraphs:
 
     def __init__(self) -> None:
         self._graphs: OrderedDict[tuple[str, bool], tuple[_Stamp, WarmGraph]] = OrderedDict()
-        self._learned: dict[str, LearnedStore] = {}
         self._lock = threading.RLock()
-
-    def learned(self, opened: "OpenBrain") -> LearnedStore:
-        with self._lock:
-            name = str(opened.directory)
-            if name not in self._learned:
-                self._learned[name] = LearnedStore(opened.directory / "learned.db")
-            return self._learned[name]
 
     def of(self, opened: "OpenBrain", *, claims: bool = True) -> WarmGraph:
         """The graph of a brain as it is now, with everything that was learned; without its claims for who may not see them."""
@@ -232,24 +223,13 @@ class WarmGraphs:
         if had is None or had[0] != stamp:
             columns = graph.arrays() if graph is not None else _NO_CODE
             light = opened.store.whole_graph() if claims else ((), ())
-            had = (stamp, WarmGraph(joined(columns, *light), self.learned(opened)))
+            had = (stamp, WarmGraph(joined(columns, *light), opened.learned))
         with self._lock:
             self._graphs[name] = had
             self._graphs.move_to_end(name)
             while len(self._graphs) > _KEPT:
                 self._graphs.popitem(last=False)
         with had[1].lock:
+            had[1].learned = opened.learned  # a brain that slept in between has opened its file anew
             had[1].settle()
         return had[1]
-
-    def close(self) -> None:
-        with self._lock:
-            self._graphs.clear()
-            for store in self._learned.values():
-                store.close()
-            self._learned.clear()
-
-
-def light_node(node: "LightNode") -> Node:
-    """A node of a claim as a node of the graph."""
-    return Node(id=node.id, label=node.label, kind=node.kind, path=node.path, tags=("light",), namespace="light")
