@@ -1,5 +1,6 @@
 """Embedding beside the calls: new rows soon, one brain at a time, the old model's vectors until the new one's are whole."""
 
+import json
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -322,6 +323,21 @@ def test_the_owner_gives_a_new_row_its_vectors_by_itself(world: World, starter: 
     while (row := status_of(running, root))["pending"] or not row["total"]:
         assert time.monotonic() < deadline, row
     assert row["vectors"] == {stamp: 1}
+
+
+def test_the_owner_finds_a_new_row_by_meaning(world: World, starter: Starter, real_model: str) -> None:
+    """The question shares no word with the claim that answers it."""
+    root = world.repository("app")
+    running = starter(world.home.path, environ={"HINDBRAIN_MODEL_DIR": real_model})
+    running.call("ingest", path=root, project_root=root)
+    running.call("memorize", root=root, node_label="Chart colours", text="The palette is readable for the colour blind.")
+
+    running.call("memorize", root=root, node_label="Backoff", text="A worker repeats a failed job three times.")
+
+    deadline = time.monotonic() + LIMIT_S
+    question = "How often is some broken task tried again?"
+    while "Backoff" not in json.dumps(running.call("seek", root=root, query=question)["results"][:1]):
+        assert time.monotonic() < deadline, running.call("model.status", root=root)
 
 
 def test_the_owner_takes_up_a_model_that_is_installed_while_it_runs(world: World, starter: Starter, tiny: Path) -> None:

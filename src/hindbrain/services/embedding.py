@@ -187,18 +187,17 @@ class Embedding:
             stamp = self._embedder.stamp
             if stamp is None or not self._embedder.ready():
                 return 0
-            done = sum(self._embedded(opened, stamp, shelf, limit, newest=newest) for shelf in Shelf)
-            if not done:
+            vectors = opened.store.vectors
+            waiting = {shelf: vectors.pending(stamp, shelf, limit=limit, newest=newest) for shelf in Shelf}
+            if not any(waiting.values()):
                 self._drop_older(opened, stamp)
-            return done
+            batches = {shelf: Batch(opened, self._embedder, stamp, rows) for shelf, rows in waiting.items() if rows}
+            return sum(self._embedded(shelf, batch) for shelf, batch in batches.items())
 
-    def _embedded(self, opened: OpenBrain, stamp: str, shelf: Shelf, limit: int, *, newest: bool) -> int:
-        vectors = opened.store.vectors
-        waiting = vectors.pending(stamp, shelf, limit=limit, newest=newest)
-        batch = Batch(opened=opened, embedder=self._embedder, stamp=stamp, waiting=waiting)
+    def _embedded(self, shelf: Shelf, batch: Batch) -> int:
         rows = embedded_claims(batch) if shelf is Shelf.CLAIM else embedded_evidence(batch, self._neighbours)
-        vectors.put(stamp, shelf, rows)
-        return len({row.turn for row in rows} & {one.turn for one in waiting})
+        batch.opened.store.vectors.put(batch.stamp, shelf, rows)
+        return len({row.turn for row in rows} & {one.turn for one in batch.waiting})
 
     def _drop_older(self, opened: OpenBrain, stamp: str) -> None:
         """Everything is embedded with the model in force: what another one left behind is of no use any more."""

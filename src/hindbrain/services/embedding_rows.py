@@ -34,7 +34,7 @@ def claim_parts(text: str, slug: str) -> tuple[str, ...]:
     return tuple(f"{claim.label}. {piece}".strip() for piece in pieces)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Batch:
     """Rows of one brain that wait for vectors of one model."""
 
