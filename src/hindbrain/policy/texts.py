@@ -25,7 +25,11 @@ RULES = """\
 - `learn` grades a claim. `consolidate` takes what was graded wrong out of the medulla, into its history.
 - A medulla that mixes projects is sorted by a table that a person decides on: `migrate.plan`, `migrate.apply`, and
   `migrate.rollback` to take it back.
-- `reject` and `forget` are human acts: a rejected value does not come back, a forgotten claim is erased.
+- `record` keeps one raw observation, `memory.ingest` takes in files, logs and exports; both are evidence, not belief: `memorize`
+  what follows from it. `memory.search` finds evidence word for word, `memory.get` and `memory.list` show it.
+- `memory.delete` takes a row of evidence away and `memory.restore` brings it back; `memory.purge` erases, which is a human act.
+  `memory.reindex` reads sources again after an upgrade.
+- `reject` and `forget` are human acts: a rejected value does not come back, what is forgotten is erased.
 - `history` and `recall` (with as_of) show what was believed when; `ledger.show` and `ledger.verify` show and prove the record.
 - `export` and `import` carry a brain to another machine, `rebind` follows a repository that moved, `uninit` takes back
   what `init` added.

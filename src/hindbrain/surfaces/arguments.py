@@ -88,7 +88,18 @@ def parse(command: Mapping[str, Any], words: list[str], given: dict[str, Any]) -
             raise Usage(f"{_title(command)} does not know what to do with {word!r}", _see(command))
     if not given.get("help"):
         _check_required(command, found)
+        if found.get("path") == "-" and "text" in properties:
+            # Read here, with the rights of whoever typed it: another process has another standard input.
+            found["text"] = _standard_input()
+            del found["path"]
     return found
+
+
+def _standard_input() -> str:
+    raw = sys.stdin.buffer.read(_FILE_LIMIT + 1)
+    if len(raw) > _FILE_LIMIT:
+        raise Usage(f"standard input has more than {_FILE_LIMIT} bytes", "write it into a file and name that")
+    return raw.decode("utf-8", "replace")
 
 
 def _flag(

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 __all__ = ["answer", "mode_of"]
 
 
+_MOST_TEXT = 200_000  # characters: with four bytes each and escapes still within what the owner takes in one request
+
+
 def mode_of(home: str, environ: Mapping[str, str]) -> str:
     """Which process does the work: embedded, owner, or auto (the owner if it is up)."""
     named = environ.get("HINDBRAIN_MODE")
@@ -65,7 +68,8 @@ def answer(
     place, source = caller_root(root, os.environ)
     who = Who(place, agent or os.environ.get("HINDBRAIN_AGENT_ID") or _person())
     mode = mode_of(home, os.environ)
-    if mode != "embedded":
+    # A text that no request can carry is taken in by this process; both may write to one home.
+    if mode != "embedded" and len(str(arguments.get("text") or "")) <= _MOST_TEXT:
         needed = start and mode == "owner"
         address = _owner(home, start=needed)
         if address is not None:
