@@ -32,8 +32,8 @@ _IGNORED = """
 None True False int str bool float bytes list dict set tuple object type print len isinstance issubclass super range getattr
 setattr hasattr repr iter next zip map filter sorted enumerate any all min max sum abs id hash callable vars frozenset
 bytearray memoryview reversed round divmod ord chr staticmethod classmethod property Exception ValueError TypeError KeyError
-RuntimeError IndexError AttributeError NotImplementedError OSError StopIteration AssertionError ImportError Any Optional Union
-List Dict Set Tuple Callable Iterable Iterator Sequence Mapping complex
+RuntimeError IndexError AttributeError OSError StopIteration AssertionError ImportError Any Optional Union List Dict Set Tuple
+Callable Iterable Iterator Sequence Mapping complex
 """
 
 
