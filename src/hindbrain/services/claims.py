@@ -196,7 +196,7 @@ class Claims:
                 writer.put_mark(mark)
 
     def _answer(self, caller: Caller, opened: OpenBrain, put: Put, *, doctrine: bool, indexed: bool) -> dict[str, Any]:
-        counts = opened.store.counts()
+        counts = opened.counted()
         answer: dict[str, Any] = {
             "ok": True,
             "schema": SCHEMA,

@@ -74,7 +74,7 @@ class Contract:
         return None if brain is None else {"project_root": brain.root, "display_name": brain.display_name}
 
     def graph_path(self, brain: Brain | None) -> str:
-        return str((self._home.brain_dir(brain) if brain else self._home.path) / "index.db")
+        return str((self._home.brain_dir(brain) if brain else self._home.path) / "graph.db")
 
     @staticmethod
     def _roots(brain: Brain | None) -> tuple[str, ...]:
@@ -93,7 +93,7 @@ class Contract:
         if brain is None:
             return self._medulla_counts()
         with self._brains.use(brain) as opened:
-            return opened.store.counts()
+            return opened.counted()
 
     def _medulla_counts(self) -> Counts:
         if not self._brains.has_medulla():

@@ -125,7 +125,7 @@ class Doctor:
             try:
                 with self._brains.use(brain) as opened:
                     self._reconciler.fresh(opened)
-                    counts = opened.store.counts()
+                    counts = opened.counted()
                     row |= {"claims": counts.active_claims, "node_count": counts.nodes, "edge_count": counts.edges}
                     self._look_at(opened, warnings, deep=deep)
             except (HindbrainError, OSError) as failure:

@@ -135,7 +135,7 @@ class Standing:
         try:
             numbers: dict[str, Any] = self._numbers(brain)
             with self._brains.use(brain) as opened:
-                counts = opened.store.counts()
+                counts = opened.counted()
             # The manifest was written by the last ingest; claims have come and gone since.
             numbers |= {"active_claims": counts.active_claims, "node_count": counts.nodes, "edge_count": counts.edges}
         except (HindbrainError, OSError) as failure:
