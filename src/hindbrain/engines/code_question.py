@@ -85,6 +85,13 @@ class CodeQuestion:
         return found
 
     @cached_property
+    def named_share(self) -> float:
+        """How much of the text is names that it spells out, from 0 to 1."""
+        spelled = {term for name, strength in self.names.items() if strength >= 1 for term in code_terms(name)}
+        spelled |= {term for name in self.files for term in code_terms(name)}
+        return len(spelled & self.counts.keys()) / len(self.counts) if self.counts else 0.0
+
+    @cached_property
     def words(self) -> frozenset[str]:
         return frozenset(word.lower() for word in _WORD.findall(self._read))
 

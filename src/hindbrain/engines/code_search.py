@@ -1,16 +1,26 @@
 """Code search: which files and symbols a text about code is about. Weighs signs that others looked up; asks no index. Pure."""
 
-import functools
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Protocol
 
 from hindbrain.engines.code_question import CodeQuestion
 from hindbrain.engines.code_terms import code_terms
 from hindbrain.engines.code_view import CodeView, module_name
-from hindbrain.policy.code_search import BEST_CHUNKS, GROUPS, KIND_BIAS, SURE_AT, WEIGHTS, CodeWeights
+from hindbrain.policy.code_search import (
+    ABSENT_AT,
+    BEST_CHUNKS,
+    GROUPS,
+    KIND_BIAS,
+    NAME_ALONE,
+    NAMED_SURE,
+    SURE_AT,
+    UNSURE,
+    WEIGHTS,
+    CodeWeights,
+)
 
 __all__ = [
     "Hit",
@@ -23,6 +33,7 @@ __all__ = [
     "idf",
     "own_share",
     "part_weights",
+    "shares_of",
     "signs_in_text",
 ]
 
@@ -132,6 +143,10 @@ def _ends(path: str, tail: str) -> bool:
     return path == tail or path.endswith("/" + tail)
 
 
+# Signs that speak for a file only beside others: what changes often and what lies in a likely directory is not yet a hit.
+_ALONE_NOTHING = ("changed", "told", "path", "called")
+
+
 @dataclass(frozen=True, slots=True)
 class Ranked:
     """A file with its score and what each sign gave to it."""
@@ -147,9 +162,9 @@ class Ranked:
             self.path, self.score * share, {name: value * share for name, value in self.signs.items()}, self.bias * share
         )
 
-    def breakdown(self) -> dict[str, float]:
+    def breakdown(self, shares: Mapping[str, float]) -> dict[str, float]:
         """The parts of the score before their weights."""
-        weights = part_weights()
+        weights = part_weights(shares)
         parts = {
             part: sum(self.signs.get(sign, 0.0) for sign in signs) / weights[part] if weights[part] else 0.0
             for part, signs in GROUPS.items()
@@ -157,28 +172,33 @@ class Ranked:
         return parts | {"path_bias": self.bias + self.signs.get("path", 0.0)}
 
 
-def _shares(weights: CodeWeights) -> dict[str, float]:
-    """Each sign's part of the whole."""
-    total = sum(getattr(weights, one.name) for one in fields(weights))
-    return {one.name: getattr(weights, one.name) / total for one in fields(weights)}
+def shares_of(question: CodeQuestion, signs: Signs, weights: CodeWeights = WEIGHTS) -> dict[str, float]:
+    """Each sign's part of the whole for one question; a sign that no file shows has none.
+
+    A short question that is little more than a name asks for what is called so: the more of it is names, the more they count.
+    """
+    active = {name: getattr(weights, name) for name, scores in signs.items() if scores}
+    for name in ("defined", "mentioned"):
+        if name in active:
+            active[name] += NAME_ALONE * question.named_share**2
+    total = sum(active.values()) or 1.0
+    return {name: active.get(name, 0.0) / total for name in signs}
 
 
-@functools.cache
-def part_weights() -> dict[str, float]:
+def part_weights(shares: Mapping[str, float]) -> dict[str, float]:
     """What each part of a breakdown counts: the sum over the parts is the score."""
-    shares = _shares(WEIGHTS)
-    return {part: sum(shares[sign] for sign in signs) for part, signs in GROUPS.items()} | {"path_bias": 1.0}
+    return {part: sum(shares.get(sign, 0.0) for sign in signs) for part, signs in GROUPS.items()} | {"path_bias": 1.0}
 
 
-def fused(signs: Signs, view: CodeView, *, weights: CodeWeights = WEIGHTS, tests_meant: bool = False) -> list[Ranked]:
+def fused(signs: Signs, view: CodeView, shares: Mapping[str, float], *, tests_meant: bool = False) -> list[Ranked]:
     """Files by the weighted sum of their signs, best first, ties by path. Each sign counts against the best file of it."""
-    shares = _shares(weights)
-    best = {name: max(scores.values(), default=0.0) for name, scores in signs.items()}
+    best = {name: max(scores.values()) for name, scores in signs.items() if scores}
+    scales = {name: shares[name] / value for name, value in best.items() if value > 0}
     ranked = []
-    for path in sorted({path for name, scores in signs.items() if name not in ("changed", "told") for path in scores}):
+    for path in {path for name, scores in signs.items() if name not in _ALONE_NOTHING for path in scores}:
         if path not in view.kind:
             continue
-        own = {name: shares[name] * scores.get(path, 0.0) / best[name] for name, scores in signs.items() if best[name] > 0}
+        own = {name: scale * signs[name].get(path, 0.0) for name, scale in scales.items()}
         kind = view.kind[path]
         bias = 0.0 if tests_meant and kind == "test" else KIND_BIAS[kind]
         ranked.append(Ranked(path, sum(own.values()) + bias, own, bias))
@@ -186,14 +206,14 @@ def fused(signs: Signs, view: CodeView, *, weights: CodeWeights = WEIGHTS, tests
 
 
 def confidence(question: CodeQuestion, signs: Signs, best: float, frequencies: Mapping[str, int], rows: int) -> float:
-    """How much of what is asked is there at all, from 0 to 1: the best of nothing is nothing.
+    """How much of what is asked is there at all, from nearly 0 to 1: the best of nothing is nothing.
 
     The best stretch for the title, as a share of what the title's words weigh together; words that stand nowhere weigh most.
     """
-    if signs["defined"] or signs["mentioned"] or signs["traced"]:
-        return 1.0
     weight = sum(idf(frequencies.get(term, 0), rows) for term in question.title_terms)
-    return min(1.0, best / weight / SURE_AT) if weight > 0 else 0.0
+    sure = (best / weight - ABSENT_AT) / (SURE_AT - ABSENT_AT) if weight > 0 else 0.0
+    named = NAMED_SURE if signs["defined"] or signs["mentioned"] or signs["traced"] else 0.0
+    return min(1.0, max(sure, named, UNSURE))
 
 
 def idf(holding: int, rows: int) -> float:

@@ -50,8 +50,8 @@ class _Prefix(Scope):
         return path.startswith(self.path)
 
 
-def scope_of(scope: str | None, roots: Sequence[str]) -> Scope:
-    """What a `scope` argument means under these roots, of which the first one names the paths."""
+def scope_of(scope: str | None, roots: Sequence[tuple[str, str]]) -> Scope:
+    """What a `scope` argument means under these roots, each with what its paths begin with in the graph."""
     told = (scope or "").strip()
     if not told:
         return Scope()
@@ -60,9 +60,9 @@ def scope_of(scope: str | None, roots: Sequence[str]) -> Scope:
     told, _, symbol = told.removeprefix(_FILE).partition("::")
     if os.path.isabs(told):
         plain = os.path.normpath(told)
-        for root in roots:
+        for root, prefix in roots:
             if contains(root, plain):
-                return Scope(path=_relative(plain, root), symbol=_symbol(symbol))
+                return Scope(path=(prefix + _relative(plain, root)).rstrip("/"), symbol=_symbol(symbol))
         return Scope(outside=plain)
     plain = os.path.normpath(told) if told else ""
     return Scope(path="" if plain == "." else plain.rstrip("/"), symbol=_symbol(symbol))

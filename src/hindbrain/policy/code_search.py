@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 __all__ = [
+    "ABSENT_AT",
     "BEST_CHUNKS",
     "CHANGES",
     "CHANGE_CHARS",
@@ -13,6 +14,8 @@ __all__ = [
     "FILE_HITS",
     "GROUPS",
     "KIND_BIAS",
+    "NAMED_SURE",
+    "NAME_ALONE",
     "QUESTION_CHARS",
     "QUESTION_TERMS",
     "REPEATED",
@@ -22,6 +25,7 @@ __all__ = [
     "SYMBOL_FILES",
     "TITLE_CHARS",
     "TITLE_HITS",
+    "UNSURE",
     "WEIGHTS",
     "CodeWeights",
 ]
@@ -42,7 +46,14 @@ FADING = 0.97  # what a change counts less than the next younger one: a hundred 
 CONNECTIONS = 5  # of a row: enough to go on, few enough to read
 SYMBOL_FILES = 40  # files whose symbols are looked at
 SYMBOLS_PER_FILE = 3
-SURE_AT = 0.5  # a file that shows this share of the title's weight of words is as good a hit as words can be
+
+# How sure a hit is: the best stretch for the title, as a share of what the title's words weigh. Measured with issues of a large
+# repository against questions about people's lives: 95 of 100 issues are above 0.73, 90 of 100 of the others below 0.67.
+ABSENT_AT = 0.6
+SURE_AT = 0.95
+NAMED_SURE = 0.6  # at least, when a definition, a file or a frame of the checkout is named
+UNSURE = 0.02  # what is left of a score below: found by nobody who does not ask for everything
+NAME_ALONE = 3.0  # added to the weight of names in a question that is nothing but a name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,19 @@ from typing import Any
 from hindbrain.domain.graph import Node
 from hindbrain.engines.change_memory import ChangeMemory
 from hindbrain.engines.code_question import CodeQuestion
-from hindbrain.engines.code_search import Hit, Ranked, Signs, best_chunks, by_file, confidence, fused, own_share, signs_in_text
+from hindbrain.engines.code_search import (
+    Hit,
+    Ranked,
+    Signs,
+    best_chunks,
+    by_file,
+    confidence,
+    fused,
+    own_share,
+    part_weights,
+    shares_of,
+    signs_in_text,
+)
 from hindbrain.engines.code_view import CodeView
 from hindbrain.engines.scopes import Scope
 from hindbrain.policy.code_search import (
@@ -32,11 +44,22 @@ _NO_CHANGES = ChangeMemory(())
 
 
 @dataclass(slots=True)
+class _Order:
+    """Files in order, how sure all of it is, what each sign counted, and the stretches that were found."""
+
+    ranked: list[Ranked]
+    sure: float = 0.0
+    shares: dict[str, float] = field(default_factory=dict)
+    stretches: dict[str, list[Hit]] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
 class CodeFound:
     """Rows of code for a question, best first, and how many there were."""
 
     rows: list[dict[str, Any]] = field(default_factory=list)
     found: int = 0
+    weights: dict[str, float] = field(default_factory=dict)  # of the parts of each row's breakdown
 
 
 class _View(CodeView):
@@ -61,8 +84,8 @@ class CodeSearch:
         """Files that a text is about, best first."""
         question = CodeQuestion(text)
         view = self._view(graph)
-        ranked, _ = self._ranked(graph, view, question, (scope or Scope()).within(view.paths), root)
-        return ranked[:limit]
+        order = self._ranked(graph, view, question, (scope or Scope()).within(view.paths), self.changes(root))
+        return [one.scaled(order.sure) for one in order.ranked[:limit]]
 
     def rows(
         self,
@@ -74,13 +97,14 @@ class CodeSearch:
         scope: Scope | None = None,
         node_types: Sequence[str] = (),
         min_score: float = 0.0,
+        related: bool = True,
     ) -> CodeFound:
-        """Files and the symbols in them, as rows of an answer."""
+        """Files and the symbols in them, as rows of an answer; `related` also weighs what changed lately and along with what."""
         question = CodeQuestion(text)
         view = self._view(graph)
         inside = (scope or Scope()).within(view.paths)
-        ranked, stretches = self._ranked(graph, view, question, inside, root)
-        ranked = [one for one in ranked if one.score >= max(min_score, 1e-9)]
+        order = self._ranked(graph, view, question, inside, self.changes(root) if related else _NO_CHANGES)
+        ranked = [one.scaled(order.sure) for one in order.ranked if one.score * order.sure >= max(min_score, 1e-9)]
         found: list[tuple[float, str, Node, Ranked]] = []
         wanted = set(node_types)
         for at, one in enumerate(ranked):
@@ -88,7 +112,7 @@ class CodeSearch:
             own = nodes.pop(f"file::{one.path}", None)
             if own is not None and inside.covers_id(own.id, one.path) and (not wanted or own.kind in wanted):
                 found.append((one.score, own.id, own, one))
-            chosen = self._symbols(question, nodes.values(), stretches.get(one.path, ()))
+            chosen = self._symbols(question, nodes.values(), order.stretches.get(one.path, ()))
             chosen = [
                 pair for pair in chosen if inside.covers_id(pair[1].id, one.path) and (not wanted or pair[1].kind in wanted)
             ]
@@ -97,8 +121,9 @@ class CodeSearch:
             if at >= SYMBOL_FILES and len(found) >= limit:
                 break
         found = sorted((one for one in found if one[0] >= min_score), key=lambda one: (-one[0], one[1]))
-        rows = [self._row(view, node, ranked_as) for _, _, node, ranked_as in found[:limit]]
-        return CodeFound(rows=rows, found=max(len(found), len(ranked) if not wanted else 0))
+        rows = [self._row(view, node, ranked_as, order.shares) for _, _, node, ranked_as in found[:limit]]
+        total = max(len(found), len(ranked) if not wanted else 0)
+        return CodeFound(rows=rows, found=total, weights=part_weights(order.shares))
 
     # -- looking up --------------------------------------------------------------------------------------------------
 
@@ -144,21 +169,19 @@ class CodeSearch:
             "headed": headed,
             "whole": whole,
             **signs_in_text(question, view, view.arrays.paths.__getitem__),
-            "changed": dict(changes.lately) or {path: float(count) for path, count in view.commits.items() if count},
+            "changed": changes.lately,
             "told": changes.files(question.title_terms),
         }
         return signs, titles[0].score if titles else 0.0, by_file((*titles, *chunks))
 
-    def _ranked(
-        self, graph: GraphStore, view: _View, question: CodeQuestion, scope: Scope, root: str | None
-    ) -> tuple[list[Ranked], dict[str, list[Hit]]]:
+    def _ranked(self, graph: GraphStore, view: _View, question: CodeQuestion, scope: Scope, changes: ChangeMemory) -> _Order:
         if not question.terms:
-            return [], {}
-        signs, best, stretches = self.signs(graph, view, question, self.changes(root))
+            return _Order([])
+        signs, best, stretches = self.signs(graph, view, question, changes)
         frequencies, rows = graph.frequencies(question.title_terms)
-        sure = confidence(question, signs, best, frequencies, rows)
-        ranked = [one.scaled(sure) for one in fused(signs, view, tests_meant=question.about_tests)]
-        return [one for one in ranked if scope.covers_path(one.path)], stretches
+        shares = shares_of(question, signs)
+        ranked = [one for one in fused(signs, view, shares, tests_meant=question.about_tests) if scope.covers_path(one.path)]
+        return _Order(ranked, confidence(question, signs, best, frequencies, rows), shares, stretches)
 
     @staticmethod
     def _symbols(question: CodeQuestion, nodes: Iterable[Node], stretches: Sequence[Hit]) -> list[tuple[float, Node]]:
@@ -168,13 +191,13 @@ class CodeSearch:
 
     # -- rows --------------------------------------------------------------------------------------------------------
 
-    def _row(self, view: _View, node: Node, ranked: Ranked) -> dict[str, Any]:
+    def _row(self, view: _View, node: Node, ranked: Ranked, shares: Mapping[str, float]) -> dict[str, Any]:
         return {
             "node_id": node.id,
             "label": node.label,
             "type": node.kind,
             "score": ranked.score,
-            "score_breakdown": ranked.breakdown(),
+            "score_breakdown": ranked.breakdown(shares),
             "intent_summary": _intent(node),
             "file_path": node.path,
             "line_start": node.line_start,

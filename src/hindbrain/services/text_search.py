@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from hindbrain.domain.errors import InvalidParams
+from hindbrain.domain.graph import Node
 from hindbrain.engines.scopes import Scope
 from hindbrain.policy.text_search import (
     CALL_SECONDS,
@@ -25,7 +26,9 @@ from hindbrain.stores.tree import listed, read
 if TYPE_CHECKING:
     from hindbrain.engines.matching import Matcher
 
-__all__ = ["Asked", "TextSearch"]
+__all__ = ["Asked", "Root", "TextSearch", "ids_of"]
+
+Root = tuple[str, str]  # an ingest root, and what its paths begin with in the graph
 
 _HINT = "glob lists files by name; seek finds code and memory by words"
 
@@ -63,7 +66,7 @@ class TextSearch:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
 
-    def search(self, roots: Sequence[str], graph: GraphStore | None, asked: Asked) -> dict[str, Any]:
+    def search(self, roots: Sequence[Root], graph: GraphStore | None, asked: Asked) -> dict[str, Any]:
         """Hits in order: exact label, symbols, files, then lines; fixtures and generated files last."""
         matcher = _matcher(asked)
         named = _named(asked.filename_pattern)
@@ -86,8 +89,7 @@ class TextSearch:
             "files_not_read": run.unread[:NAMED_FILES],
             "files_not_read_count": len(run.unread),
             "timed_out_files": run.timed_out[:NAMED_FILES],
-            "absence": None if run.total else "conclusive" if complete else "inconclusive",
-            "skipped_directories": sorted(SKIPPED_DIRECTORIES),
+            **({} if run.total else _absence(complete)),
         }
 
     def _ids(self, arrays: GraphArrays, asked: Asked, matcher: "Matcher", named: Callable[[str], bool], run: _Run) -> None:
@@ -121,7 +123,7 @@ class TextSearch:
 
     def _contents(
         self,
-        roots: Sequence[str],
+        roots: Sequence[Root],
         known: set[str],
         asked: Asked,
         matcher: "Matcher",
@@ -172,19 +174,18 @@ class TextSearch:
                 row["line_end"] = last
             run.rows.append(row)
 
-    def files(self, roots: Sequence[str], scope: Scope, named: Callable[[str], bool]) -> Iterator[tuple[str, str, str]]:
+    def files(self, roots: Sequence[Root], scope: Scope, named: Callable[[str], bool]) -> Iterator[tuple[str, str, str]]:
         """(root, path below it, path as the brain tells it) of every file in scope, fixtures and generated ones last."""
         found = []
-        for number, root in enumerate(roots):
+        for root, prefix in roots:
             for path in listed(root, skipped=SKIPPED_DIRECTORIES):
-                shown = path if number == 0 else os.path.join(root, path)
-                found.append((_last(shown), shown, root, path))
+                found.append((_last(path), prefix + path, root, path))
         inside = scope.within(one[1] for one in found)
         for _, shown, root, path in sorted(found):
             if inside.covers_path(shown) and named(shown):
                 yield root, path, shown
 
-    def glob(self, roots: Sequence[str], graph: GraphStore | None, *, pattern: str, scope: Scope, top_k: int) -> dict[str, Any]:
+    def glob(self, roots: Sequence[Root], graph: GraphStore | None, *, pattern: str, scope: Scope, top_k: int) -> dict[str, Any]:
         """Files by pattern, from graph and disk, each with whether the graph knows it and whether it is there."""
         fits = _named(pattern)
         disk = {shown for _, _, shown in self.files(roots, scope, fits)}
@@ -229,6 +230,13 @@ def _named(pattern: str | None) -> Callable[[str], bool]:
     return globbed(pattern)
 
 
+def _absence(complete: bool) -> dict[str, Any]:
+    """How far an empty answer says that there is nothing."""
+    told = "every file in scope was read" if complete else "some files were not read: see files_not_read and timed_out_files"
+    state = "conclusive" if complete else "inconclusive"
+    return {"absence": {"state": state, "why": told, "never_read": sorted(SKIPPED_DIRECTORIES)}}
+
+
 def _last(path: str) -> bool:
     return any(part in LAST for part in path.lower().split("/")) or ".min." in path or path.endswith((".lock", ".snap"))
 
@@ -254,7 +262,7 @@ def _row(*, node_id: str | None, label: str, kind: str, path: str, linked: bool)
 
 def _place(rows: Iterable[dict[str, Any]], graph: GraphStore, arrays: GraphArrays) -> None:
     """Give hits by id their lines, and lines the innermost symbol they stand in."""
-    by_path: dict[str, list[tuple[int, int, str]]] = {}
+    by_path: dict[str, list[Node]] = {}
     for row in rows:
         if not row["graph_linked"]:
             continue
@@ -266,10 +274,10 @@ def _place(rows: Iterable[dict[str, Any]], graph: GraphStore, arrays: GraphArray
         path = row["file_path"]
         if path not in by_path:
             nodes = graph.nodes(ids_of(arrays, path)).values()
-            by_path[path] = sorted((one.line_start, -one.line_end, one.id) for one in nodes if one.line_start)
-        around = [one for one in by_path[path] if one[0] <= row["line_number"] <= -one[1]]
+            by_path[path] = sorted(nodes, key=lambda one: (one.line_start, -one.line_end, one.id))
+        around = [one for one in by_path[path] if one.line_start <= row["line_number"] <= one.line_end]
         if around:
-            row["node_id"] = around[-1][2]
+            row["node_id"], row["label"], row["type"] = around[-1].id, around[-1].label, around[-1].kind
 
 
 def ids_of(arrays: GraphArrays, path: str) -> list[str]:

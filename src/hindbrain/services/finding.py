@@ -1,0 +1,149 @@
+"""Finding: code by words, texts in files, files by name, for one caller. Decides which graph and which roots are asked."""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from hindbrain.domain.brain import TierAsked, contains
+from hindbrain.domain.caller import Caller
+from hindbrain.domain.errors import InvalidParams
+from hindbrain.engines.scopes import Scope, scope_of
+from hindbrain.policy.text_search import GLOB_TOP_K
+from hindbrain.services.brains import Brains, OpenBrain
+from hindbrain.services.code_search import CodeFound, CodeSearch
+from hindbrain.services.graphs import Graphs
+from hindbrain.services.ingests import Request
+from hindbrain.services.projects import Projects
+from hindbrain.services.recall import tier_asked
+from hindbrain.services.routing import Route, Router
+from hindbrain.services.text_search import Asked, Root, TextSearch
+
+__all__ = ["Finding"]
+
+Progress = Callable[[int, int, str], None]
+
+
+class Finding:
+    """What callers ask of code. Reads; only `auto_ingest` writes, through the projects."""
+
+    def __init__(self, brains: Brains, router: Router, graphs: Graphs, projects: Projects) -> None:
+        self._brains = brains
+        self._router = router
+        self._graphs = graphs
+        self._projects = projects
+        self._code = CodeSearch()
+        self._text = TextSearch()
+
+    # -- code by words -----------------------------------------------------------------------------------------------
+
+    def code(
+        self,
+        route: Route,
+        query: str,
+        *,
+        limit: int,
+        tier: str | None = None,
+        scope: str | None = None,
+        node_types: Sequence[str] = (),
+        min_score: float = 0.0,
+        related: bool = True,
+    ) -> CodeFound:
+        """Files and symbols for a text. The medulla has no code, and who asks for it alone gets none."""
+        if tier_asked(tier)[0] is TierAsked.MEDULLA:
+            return CodeFound()
+        with self._opened(route) as opened:
+            graph = opened.graph if opened is not None else None
+            if opened is None or graph is None or not graph.counts()[0]:
+                return CodeFound()
+            return self._code.rows(
+                graph,
+                query,
+                limit=limit,
+                root=opened.brain.root,
+                scope=self._scope(opened, scope),
+                node_types=node_types,
+                min_score=min_score,
+                related=related,
+            )
+
+    @contextmanager
+    def _opened(self, route: Route) -> Iterator[OpenBrain | None]:
+        """The brain whose graph is asked: the caller's, else the one that is lent."""
+        brain = route.brain or route.lent
+        if brain is None:
+            yield None
+            return
+        with self._brains.use(brain) as opened:
+            yield opened
+
+    def _roots(self, opened: OpenBrain) -> list[Root]:
+        places = [(one.root, one.prefix) for one in self._graphs.places(opened)]
+        return places or [(root, "") for root in [opened.brain.root] if root is not None]
+
+    def _scope(self, opened: OpenBrain, scope: str | None) -> Scope:
+        return scope_of(scope, self._roots(opened))
+
+    # -- texts and names ---------------------------------------------------------------------------------------------
+
+    def search(self, caller: Caller, asked: Asked, scope: str | None, *, auto_ingest: bool, progress: Progress) -> dict[str, Any]:
+        """Where a text stands."""
+        taken = self._take_in(caller, scope, progress) if auto_ingest else []
+        with self._opened(self._router.route(caller)) as opened:
+            if opened is None:
+                return _nowhere() | _ingested(taken)
+            where = _with_scope(asked, self._scope(opened, scope))
+            return self._text.search(self._roots(opened), opened.graph, where) | _ingested(taken)
+
+    def glob(self, caller: Caller, pattern: str, scope: str | None, *, top_k: int = GLOB_TOP_K) -> dict[str, Any]:
+        """Files by name."""
+        if not pattern.strip():
+            raise InvalidParams("pattern is empty", fix="give a path pattern, e.g. **/*_test.py; seek finds files by words")
+        with self._opened(self._router.route(caller)) as opened:
+            if opened is None:
+                return {"results": [], "total_matches": 0, "truncated": False}
+            return self._text.glob(
+                self._roots(opened), opened.graph, pattern=pattern, scope=self._scope(opened, scope), top_k=top_k
+            )
+
+    def _take_in(self, caller: Caller, scope: str | None, progress: Progress) -> list[str]:
+        """Ingest the one directory outside the roots that a scope can mean."""
+        if not scope:
+            return []
+        brain = self._router.write_route(caller)
+        with self._brains.use(brain) as opened:
+            roots = [root for root, _ in self._roots(opened)]
+        meant = [path for path in _directories(scope, caller.root, roots) if not any(contains(root, path) for root in roots)]
+        if not meant:
+            return []
+        if len(meant) > 1:
+            raise InvalidParams(
+                f"scope {scope[:120]!r} can mean several directories: {', '.join(meant)}", fix="give one of them as scope"
+            )
+        self._projects.ingest(caller, Request(path=meant[0], mode="merge"), project_root=None, tier=None, progress=progress)
+        return meant
+
+
+def _directories(scope: str, root: str | None, roots: Sequence[str]) -> list[str]:
+    """Directories that a scope can name: itself, or below the caller's directory, a root, or beside a root."""
+    told = scope.removeprefix("file::").partition("::")[0]
+    bases = [""] if os.path.isabs(told) else [*([root] if root else []), *roots, *map(os.path.dirname, roots)]
+    try:
+        paths = (os.path.realpath(os.path.join(base, told)) for base in bases)
+        return sorted({path for path in paths if os.path.isdir(path)})
+    except (OSError, ValueError):
+        return []
+
+
+def _with_scope(asked: Asked, scope: Scope) -> Asked:
+    from dataclasses import replace
+
+    return replace(asked, scope=scope)
+
+
+def _ingested(paths: list[str]) -> dict[str, Any]:
+    return {"auto_ingested": bool(paths), "auto_ingested_paths": paths}
+
+
+def _nowhere() -> dict[str, Any]:
+    return {"results": [], "total_matches": 0, "truncated": False, "files_read": 0, "timed_out_files": []}

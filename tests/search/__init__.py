@@ -1,0 +1,1 @@
+"""Code search, text search and glob."""
