@@ -65,8 +65,8 @@ def frames(text: str) -> list[Frame]:
 
 
 def _java_path(name: str, file: str) -> str:
-    package = name.rsplit(".", 2)[0].replace(".", "/")
-    return f"{package}/{file}" if "/" in package or package else file
+    package = name.rsplit("/", 1)[-1].rsplit(".", 2)[0]  # what stands before a slash is the module
+    return f"{package.replace('.', '/')}/{file}" if package else file
 
 
 def _go_name(name: str) -> str:
