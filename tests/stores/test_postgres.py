@@ -1,23 +1,30 @@
 """PostgreSQL: a schema that can be sharded by brain, and rows that stay with their brain."""
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from threading import Barrier, Thread
 from urllib.parse import urlsplit
 
+import apsw
 import psycopg
 import pytest
 
+from hindbrain.domain.anchor import Anchor, AnchorKind
 from hindbrain.domain.brain import BrainId
 from hindbrain.domain.errors import Busy, InvalidParams, StoreNewer, StoreUnavailable
+from hindbrain.domain.evidence import EvidenceId
 from hindbrain.domain.ledger import breaks
-from hindbrain.stores.migrations import MIGRATIONS
-from hindbrain.stores.port import Node
+from hindbrain.stores.migrations import MIGRATIONS, first
+from hindbrain.stores.port import Node, Source
 from hindbrain.stores.postgres import PostgresStore
 from hindbrain.stores.postgres_schema import ROLE
+from hindbrain.stores.postgres_vectors import PostgresVectors
 from hindbrain.stores.sql_rows import COLUMNS
+from hindbrain.stores.vector_port import Embedded, Shelf
 from tests.stores.conftest import BRAIN
+from tests.stores.releases import old_brain
 from tests.stores.test_sqlite import LATER
-from tests.stores.values import all_entries, put, texts
+from tests.stores.values import all_entries, evidence, found, observe, put, texts
 
 OTHER = BrainId("medulla")
 NO_BRAIN = {"hindbrain_schema"}  # the number of the schema itself: no brain's row
@@ -92,14 +99,14 @@ def test_store_row_security_is_on_and_forced_on_every_table(brain: PostgresStore
 
 
 def test_store_every_column_is_known_to_a_copy(brain: PostgresStore, admin: Admin) -> None:
-    found: dict[object, list[object]] = {}
+    held: dict[object, list[object]] = {}
     for table, column in admin.execute(
         "select table_name, column_name from information_schema.columns where table_schema = current_schema() "
         "and is_generated = 'NEVER' order by table_name, ordinal_position"
     ).fetchall():
-        found.setdefault(table, []).append(column)
+        held.setdefault(table, []).append(column)
 
-    assert {table: tuple(columns) for table, columns in found.items() if table not in NO_BRAIN | DERIVED} == COLUMNS
+    assert {table: tuple(columns) for table, columns in held.items() if table not in NO_BRAIN | DERIVED} == COLUMNS
 
 
 # --- rows stay with their brain ------------------------------------------------------------------------------------------------
@@ -109,31 +116,49 @@ def test_conf_01_a_transaction_of_one_brain_sees_no_row_of_another(brain: Postgr
     other = PostgresStore(url, OTHER)
     put(other, "theirs", "secret words")
     put(brain, "mine", "own words")
+    observe(other, evidence("theirs", "secret words"))
+    observe(brain, evidence("mine", "own words"))
+    for one in (other, brain):
+        (unit,) = one.vectors.pending("m", Shelf.EVIDENCE, limit=9)
+        one.vectors.put("m", Shelf.EVIDENCE, [Embedded(turn=unit.turn, raw=b"\x01\x02", searched=b"\x01\x02")])
     with other.writing() as writer:
+        writer.put_source(Source(source="s", scope="x", digest="d", normalize_version=1, chunks=1, done=True, at=1))
         writer.put_graph("inventory", [Node(id="n", kind="file", label="n")], [])
         writer.set_meta("salt", "s")
 
     with brain.reading() as session:
-        seen = {table: session.rows(f"select count(*) from {table} where brain_id = ?", (OTHER,))[0][0] for table in COLUMNS}
+        tables = (*COLUMNS, *DERIVED)
+        seen = {table: session.rows(f"select count(*) from {table} where brain_id = ?", (OTHER,))[0][0] for table in tables}
         all_slugs = session.rows("select slug from claim_version")
 
     assert set(seen.values()) == {0}
     assert all_slugs == [("mine",)]
     assert brain.find(["words"], limit=9).keys == ("mine",)
     assert other.find(["words"], limit=9).keys == ("theirs",)
+    assert (found(brain, "words"), found(other, "words")) == (("mine",), ("theirs",))
+    near = brain.vectors.nearest("m", Shelf.EVIDENCE, [1.0, 0.0], limit=9)
+    assert brain.keys(Shelf.EVIDENCE, near.turns) == {near.turns[0]: "mine"}
     other.close()
 
 
 def test_conf_01_the_search_functions_refuse_another_brain(brain: PostgresStore, url: str) -> None:
     other = PostgresStore(url, OTHER)
     put(other, "theirs", "secret words")
+    observe(other, evidence("theirs", "secret words"))
+    rows = (
+        "select * from hindbrain_find_evidence("
+        "?, array['secret']::tsquery[], array['secret'], array[1.0]::float8[], 1.0, '{}', 9)",
+        "select * from hindbrain_evidence_frequencies(?, array['secret']::tsquery[], 9)",
+    )
     ask = "select * from hindbrain_find_claims(?, array['secret']::tsquery[], array['secret'], array[1.0]::float8[], 1.0, 9)"
     count = "select * from hindbrain_frequencies(?, array['secret']::tsquery[], 9)"
 
     with brain.reading() as session:
         assert (session.rows(ask, (OTHER,)), session.rows(count, (OTHER,))) == ([], [])
+        assert [session.rows(one, (OTHER,)) for one in rows] == [[], []]
     with other.reading() as session:
         assert (len(session.rows(ask, (OTHER,))), session.rows(count, (OTHER,))) == (1, [(1, 1)])
+        assert [len(session.rows(one, (OTHER,))) for one in rows] == [1, 1]
     other.close()
 
 
@@ -160,10 +185,7 @@ def test_conf_02_a_transaction_that_names_no_brain_sees_nothing(brain: PostgresS
 def test_store_who_is_no_superuser_keeps_brains_apart_too(url: str, postgres_url: str, admin: Admin) -> None:
     """An ordinary user who owns the schema and may make no role: forced row security holds it."""
     schema = admin.execute("select current_schema()").fetchall()[0][0]
-    for statement in (f"create role {schema} login", f"alter schema {schema} owner to {schema}"):
-        admin.execute(statement)  # type: ignore[arg-type]  # a name of our own
-    parts = urlsplit(url)
-    owner = parts._replace(netloc=f"{schema}@{parts.hostname}:{parts.port}").geturl()
+    owner = _owned(url, admin)
 
     mine, theirs = PostgresStore(owner, BRAIN), PostgresStore(owner, OTHER)
     put(mine, "mine", "own words")
@@ -175,6 +197,20 @@ def test_store_who_is_no_superuser_keeps_brains_apart_too(url: str, postgres_url
     assert mine.find(["words"], limit=9).keys == ("mine",)
     mine.close()
     theirs.close()
+    _disown(admin)
+
+
+def _owned(url: str, admin: Admin) -> str:
+    """The schema given to a user of its own who may make no role and no extension; the address as that user."""
+    schema = admin.execute("select current_schema()").fetchall()[0][0]
+    for statement in (f"create role {schema} login", f"alter schema {schema} owner to {schema}"):
+        admin.execute(statement)  # type: ignore[arg-type]  # a name of our own
+    parts = urlsplit(url)
+    return parts._replace(netloc=f"{schema}@{parts.hostname}:{parts.port}").geturl()
+
+
+def _disown(admin: Admin) -> None:
+    schema = admin.execute("select current_schema()").fetchall()[0][0]
     admin.execute(f"drop owned by {schema} cascade")  # type: ignore[arg-type]  # a name of our own
     admin.execute(f"drop role {schema}")  # type: ignore[arg-type]  # a name of our own
 
@@ -200,6 +236,57 @@ def test_store_a_search_uses_its_index_under_row_security(brain: PostgresStore, 
 
     assert rows == [(1,)]
     assert any("claim_words" in plan for plan in plans), plans
+
+
+@pytest.mark.req("MIND-051", "MIND-064")
+@pytest.mark.parametrize(
+    ("kind", "anchor", "domain"), [("branch", "branch://b", "project"), ("global", "global://default", "project")]
+)
+def test_store_the_server_itself_refuses_a_bad_anchor(
+    brain: PostgresStore, admin: Admin, kind: str, anchor: str, domain: str
+) -> None:
+    observe(brain, evidence("a"))
+
+    with pytest.raises(psycopg.errors.CheckViolation):
+        admin.execute("update evidence set anchor_kind = %s, anchor_id = %s", (kind, anchor))
+
+
+@pytest.mark.req("MIND-052")
+def test_store_evidence_is_filtered_by_its_anchor_with_an_index(brain: PostgresStore, admin: Admin) -> None:
+    observe(brain, *(evidence(f"e{number}", anchor=Anchor(kind=AnchorKind.REPO, id=f"repo://{number}")) for number in range(900)))
+    admin.execute("analyze evidence")
+
+    plan = admin.execute(
+        "explain select content from evidence where brain_id = %s and anchor_kind = 'repo' and anchor_id = 'repo://7' "
+        "and deleted_at is null",
+        (BRAIN,),
+    ).fetchall()
+
+    assert "evidence_anchor" in str(plan)
+
+
+def test_store_vectors_are_compared_here_and_say_why_where_the_server_cannot(url: str, admin: Admin) -> None:
+    store = PostgresStore(url, BRAIN)
+    observe(store, *(evidence(f"e{number}") for number in range(5)))
+    turns = [one.turn for one in store.vectors.pending("m", Shelf.EVIDENCE, limit=9)]
+    rows = [Embedded(turn=turn, raw=b"\x01\x02", searched=bytes((100, place * 20))) for place, turn in enumerate(turns)]
+    without = PostgresVectors(store, None)
+    without.put("m", Shelf.EVIDENCE, rows)  # as it was before somebody installed pgvector
+    question = [0.6, 0.8]
+
+    served, here = (
+        store.vectors.nearest("m", Shelf.EVIDENCE, question, limit=3),
+        without.nearest("m", Shelf.EVIDENCE, question, limit=3),
+    )
+
+    assert (served.turns, store.vectors.degraded) == (here.turns, None)
+    assert served.cosines == pytest.approx(here.cosines, abs=1e-6)
+    assert "pgvector" in (without.degraded or "")
+    with store.writing() as writer:
+        writer.delete_evidence([EvidenceId("e4")], at=1)
+    without.put("m", Shelf.EVIDENCE, [Embedded(turn=turns[0], raw=b"\x01\x02", searched=bytes((60, 80)))])
+    assert without.nearest("m", Shelf.EVIDENCE, question, limit=9).turns == (turns[0], *turns[3:0:-1])
+    store.close()
 
 
 # --- several writers, and a server that goes away --------------------------------------------------------------------------
@@ -329,3 +416,37 @@ def test_mind_023_an_older_schema_is_brought_forward(url: str, admin: Admin) -> 
     assert new.find(["old"], limit=9).keys == ("a",)
     assert admin.execute("select version from hindbrain_schema order by version").fetchall() == [(1,), (2,), (3,)]
     new.close()
+
+
+@pytest.mark.parametrize("superuser", [True, False])
+def test_mind_023_a_schema_of_the_first_release_is_brought_forward(
+    url: str, admin: Admin, tmp_path: Path, superuser: bool
+) -> None:
+    owner = url if superuser else _owned(url, admin)
+    with psycopg.connect(owner) as connection:
+        schema = connection.execute("select quote_ident(current_schema())").fetchall()[0][0]
+        for statement in MIGRATIONS[0].postgres:
+            connection.execute(statement.replace("{schema}", schema))  # type: ignore[arg-type]  # a statement of our own
+        connection.execute("create table hindbrain_schema (version bigint primary key, name text not null)")
+        connection.execute("insert into hindbrain_schema (version, name) values (1, 'first schema')")
+    old = apsw.Connection(str(old_brain(tmp_path / "old", 1) / "brain.db"))
+    for table in first.TABLES:
+        rows = old.execute(f"select * from {table}").fetchall()
+        names = ", ".join(row[1] for row in old.execute(f"pragma table_info({table})"))
+        for row in rows:
+            admin.execute(f"insert into {table} ({names}) values ({', '.join(['%s'] * len(row))})", row)  # type: ignore[arg-type]
+    old.close()
+
+    new = PostgresStore(owner, BRAIN)
+
+    answer = new.find(["port", "1339"], limit=9)
+    assert (answer.keys, new.check()) == (("alpha", "delta"), ())
+    assert breaks(all_entries(new), head=new.head()) == []
+    with new.reading() as session:
+        counted = session.rows("select claim_terms from brain_head")
+    assert counted == [(19,)]
+    observe(new, evidence("first", "the port again"))
+    assert found(new, "port") == ("first",)
+    new.close()
+    if not superuser:
+        _disown(admin)

@@ -21,7 +21,8 @@ from hindbrain.stores.sqlite import SqliteStore
 from hindbrain.stores.sqlite_files import Turns, require_library
 from tests.stores.conftest import BRAIN
 from tests.stores.disks import Disk
-from tests.stores.values import act, all_entries, erase, put, texts, version
+from tests.stores.releases import RELEASES, old_brain
+from tests.stores.values import act, all_entries, erase, evidence, found, observe, put, texts, version
 from tests.stores.workers import die_between_the_files, write_claims
 
 LATER = Migration(
@@ -339,17 +340,28 @@ def test_mind_023_a_migration_that_fails_changes_nothing(directory: Path) -> Non
     store.close()
 
 
-@pytest.mark.parametrize("released", [migration.number for migration in MIGRATIONS])
+@pytest.mark.parametrize("released", RELEASES)
 def test_mind_023_each_release_migrates_to_the_newest(directory: Path, tmp_path: Path, released: int) -> None:
-    old = opened(directory, migrations=MIGRATIONS[:released])
-    put(old, "a", "text")
-    old.close()
+    new, fresh = opened(old_brain(directory, released)), opened(tmp_path / "fresh")
 
-    new, fresh = opened(directory), opened(tmp_path / "fresh")
-
-    assert (schema(new), texts(new.each_live())) == (schema(fresh), ["text"])
+    assert schema(new) == schema(fresh)
+    assert texts(new.each_live()) == [
+        "the port is 1339 and not 1338",
+        "moved",
+        "the port of the bridge is old",
+        "記憶 is kept in brain.db",
+    ]
+    assert new.find(["port", "1339"], limit=9).keys == ("alpha", "delta")
+    assert (breaks(all_entries(new), head=new.head()), new.check(), new.lag()) == ([], (), 0)
+    assert ([mark.note for mark in new.marks()], new.boot()[0].value, new.meta("salt")) == (["it's so"], '{"a": 1}', "s")
+    observe(new, evidence("first", "the port again"))
+    assert (found(new, "port"), new.check()) == (("first",), ())
     new.close()
     fresh.close()
+
+
+def test_mind_023_no_release_is_without_a_brain_to_migrate() -> None:
+    assert tuple(migration.number for migration in MIGRATIONS[:-1]) == RELEASES
 
 
 def schema(store: SqliteStore) -> list[tuple[object, ...]]:
@@ -401,6 +413,17 @@ PLANS = {
     "select hash from ledger where brain_id = ? and subject = ? and seq > 5 order by seq limit 9": "INDEX ledger_subject",
     "select id, kind from graph_node where brain_id = ? and owner = ?": "INDEX graph_node_owner",
     "select source from graph_edge where brain_id = ? and target = ?": "INDEX graph_edge_target",
+    "select content from evidence where brain_id = ? and anchor_kind = ? and anchor_id = ? and deleted_at is null": (
+        "INDEX evidence_anchor"  # MIND-052
+    ),
+    "select content from evidence where brain_id = ? and parent_anchor_id = ? and deleted_at is null": "INDEX evidence_parent",
+    "select content from evidence where brain_id = ? and turn = ? and deleted_at is null": "INDEX evidence_turn",
+    "select content from evidence where brain_id = ? and turn > ? and deleted_at is null order by turn": "INDEX evidence_turn",
+    "select content from evidence where brain_id = ? and thread = ? and position between ? and ? and deleted_at is null "
+    "order by position": "INDEX evidence_thread",
+    "select content from evidence where brain_id = ? and source = ? and deleted_at is null": "INDEX evidence_source",
+    "select turn from evidence where brain_id = ? and changed > turn and changed > ?": "INDEX evidence_changed",
+    "select content from evidence where brain_id = ? and id = ?": "INDEX sqlite_autoindex_evidence_1",
 }
 
 

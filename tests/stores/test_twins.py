@@ -1,23 +1,28 @@
 """SQLite and its twin in memory are told the same and must answer the same, whatever the order."""
 
 import tempfile
+from array import array
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from hindbrain.domain.errors import StaleWrite
+from hindbrain.domain.evidence import EvidenceId
 from hindbrain.domain.ledger import breaks
 from hindbrain.stores.memory import MemoryStore
-from hindbrain.stores.port import BrainStore, Edge, Mark, Node
+from hindbrain.stores.port import BrainStore, Edge, Mark, Node, Where, Words
 from hindbrain.stores.sqlite import SqliteStore
+from hindbrain.stores.vector_port import Embedded, Shelf
 from tests.stores.conftest import BRAIN
-from tests.stores.values import act, all_entries, erase, put, version
+from tests.stores.values import act, all_entries, erase, evidence, put, version
 
 SLUGS = st.sampled_from(["a", "b", "ä", "記憶"])
 WORDS = st.lists(st.sampled_from(["port", "host", "記憶", "snake_case", "1338"]), max_size=4)
+EVIDENCE = st.lists(st.sampled_from(["e1", "e2", "e3", "e4"]), min_size=1, max_size=3)
 NODES = st.sets(st.sampled_from("klmn"), max_size=3)
 
 
@@ -90,6 +95,44 @@ class Twins(RuleBasedStateMachine):
             with store.writing() as writer:
                 writer.put_graph(owner, nodes, edges)
 
+    @rule(ids=EVIDENCE, words=WORDS, near=WORDS, wing=st.sampled_from("vw"), position=st.integers(0, 3))
+    def evidence_is_put(self, ids: list[str], words: list[str], near: list[str], wing: str, position: int) -> None:
+        at = self.now()
+        rows = [
+            (evidence(one, f"content {one}", wing=wing, thread="t", position=position, added_at=at), words, near) for one in ids
+        ]
+
+        def keep(store: BrainStore) -> object:
+            with store.writing() as writer:
+                return writer.put_evidence([(row, Words(text=words, near=near)) for row in rows])
+
+        self.both(keep)
+
+    @rule(ids=EVIDENCE, near=WORDS)
+    def neighbours_change(self, ids: list[str], near: list[str]) -> None:
+        for store in self.twins:
+            with store.writing() as writer:
+                writer.put_near({EvidenceId(one): near for one in ids})
+
+    @rule(ids=EVIDENCE, erase=st.booleans())
+    def evidence_is_deleted_or_erased(self, ids: list[str], erase: bool) -> None:
+        at = self.now()
+
+        def end(store: BrainStore) -> object:
+            with store.writing() as writer:
+                names = [EvidenceId(one) for one in ids]
+                return writer.erase_evidence(names) if erase else writer.delete_evidence(names, at=at)
+
+        self.both(end)
+
+    @rule(shelf=st.sampled_from(list(Shelf)), first=st.integers(-100, 100), second=st.integers(-100, 100))
+    def what_is_pending_is_embedded(self, shelf: Shelf, first: int, second: int) -> None:
+        for store in self.twins:
+            pending = store.vectors.pending("m", shelf, limit=2)
+            codes = [array("b", (first, second, one.turn % 100)).tobytes() for one in pending]
+            rows = [Embedded(turn=one.turn, raw=code, searched=code) for one, code in zip(pending, codes, strict=True)]
+            store.vectors.put("m", shelf, rows)
+
     @rule()
     def the_index_is_rebuilt(self) -> None:
         self.both(lambda store: store.rebuild_index(lambda version: version.text.split()))
@@ -116,7 +159,30 @@ class Twins(RuleBasedStateMachine):
         for words in (["port"], ["記憶", "snake_case"], ["guess", "1338", "absent"]):
             mine, theirs = one.find(words, limit=9), other.find(words, limit=9)
             assert (set(mine.keys), mine.frequencies, mine.total) == (set(theirs.keys), theirs.frequencies, theirs.total)
+            for where in (None, Where(wing="v"), Where(wing="w", thread="t")):
+                mine, theirs = (store.find(words, limit=9, shelf=Shelf.EVIDENCE, where=where) for store in self.twins)
+                assert (mine.keys, mine.turns, mine.frequencies, mine.total) == (
+                    *(theirs.keys, theirs.turns, theirs.frequencies, theirs.total),
+                )
+                assert mine.scores == pytest.approx(theirs.scores)
+        assert list(one.each_evidence()) == list(other.each_evidence())
+        assert one.thread("t", first=1, last=2) == other.thread("t", first=1, last=2)
+        assert one.turns(Where(wing="v")) == other.turns(Where(wing="v"))
+        self.they_have_the_same_vectors()
         assert breaks(all_entries(other), head=other.head()) == []
+
+    def they_have_the_same_vectors(self) -> None:
+        one, other = self.twins
+        for shelf in Shelf:
+            assert one.vectors.stamps(shelf) == other.vectors.stamps(shelf)
+            assert one.vectors.missing("m", shelf) == other.vectors.missing("m", shelf)
+            for newest in (False, True):
+                mine, theirs = (store.vectors.pending("m", shelf, limit=9, newest=newest) for store in self.twins)
+                assert mine == theirs
+            near, theirs = (store.vectors.nearest("m", shelf, (0.6, 0.0, 0.8), limit=9) for store in self.twins)
+            assert dict(zip(near.turns, near.cosines, strict=True)) == pytest.approx(
+                dict(zip(theirs.turns, theirs.cosines, strict=True)), abs=1e-6
+            )
 
     def teardown(self) -> None:
         self.twins[1].close()

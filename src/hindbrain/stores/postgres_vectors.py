@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["PostgresVectors", "drop_vectors"]
 
 LOADED = 20_000  # rows that are taken into memory at a time
+OVERSHOOT = 16  # more than was asked for, so that rounding leaves none out
 
 _LIVE = {
     Shelf.CLAIM: ("slug", "claim_version", "u.ended_at is null and u.active = 1"),
@@ -100,14 +101,14 @@ class PostgresVectors:
         _, table, live = _LIVE[shelf]
         turns = sorted({row.turn for row in rows})
         with self._store.transaction() as session:
-            # The head row keeps those who end rows away until this is committed, and makes `added` grow in the order of commits.
-            self._store.read_head(session, lock=True)
+            # The head row keeps those who end rows away until this is committed. `added` comes from its counter and so grows in
+            # the order of commits, also when the last row was taken out.
+            last = self._store.read_head(session, lock=True).turn
             found = session.rows(
                 f"select turn from {table} u where u.brain_id = ? and {live} and u.turn = any(?)", (brain, turns)
             )
             alive = {turn for (turn,) in found}
             session.rows("delete from vector v where " + _MINE + " and v.turn = any(?)", (*mine, turns))
-            ((last,),) = session.rows(f"select coalesce(max(v.added), 0) from vector v where {_MINE}", mine)
             kept = sorted((row for row in rows if row.turn in alive), key=lambda row: (row.turn, row.part))
             session.rows(
                 "insert into vector (brain_id, shelf, stamp, turn, part, added, raw, searched, late) select ?, ?, ?, fresh.* "
@@ -118,6 +119,7 @@ class PostgresVectors:
                     *([row.raw for row in kept], [row.searched for row in kept], [row.late for row in kept]),
                 ),
             )
+            session.rows("update brain_head set turn = ? where brain_id = ?", (last + len(kept), brain))
             if self._extension is not None:
                 self._embed(session, mine, kept)
 
@@ -180,11 +182,13 @@ class PostgresVectors:
         self._fill(stamp, shelf)
         with self._store.reading() as session:
             found = session.rows(
-                f"select v.turn, 1 - min(v.embedding operator({self._extension}.<=>) ?::{self._type()}) as cosine "
-                f"from vector v where {_MINE} {only} group by v.turn order by cosine desc, v.turn limit ?",
-                (_literal_of(query), *self._of(stamp, shelf), *values, limit),
+                f"select v.turn, min(v.embedding operator({self._extension}.<=>) ?::{self._type()}) as far "
+                f"from vector v where {_MINE} {only} group by v.turn order by far, v.turn limit ?",
+                (_literal_of(query), *self._of(stamp, shelf), *values, limit + OVERSHOOT),
             )
-        return [(turn, float(cosine)) for turn, cosine in found]
+        # A question in half floats is off by a ten-thousandth: enough to choose by, and the chosen are compared as elsewhere.
+        cosines = self.cosines(stamp, shelf, query, [turn for turn, _ in found])
+        return sorted(cosines.items(), key=lambda one: (-one[1], one[0]))[:limit]
 
     def _here(
         self, stamp: str, shelf: Shelf, query: Sequence[float], limit: int, among: Collection[int] | None

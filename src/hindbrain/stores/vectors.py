@@ -99,7 +99,8 @@ class SqliteVectors(VectorFile):
             for shelf, turns in gone.items():
                 for (collection,) in session.rows("select id from collection where shelf = ?", (shelf.value,)):
                     _delete(session, collection, turns)
-            session.rows("update mark set endings = endings + 1")
+            # Who was here between may have settled this ending too, and counted it.
+            session.rows("update mark set endings = endings + 1 where endings < ?", (self._rows.endings(),))
 
     def scrub(self) -> None:
         """See that nothing of erased rows stays behind in the log, nor in copies that were only kept for safety."""
@@ -164,11 +165,12 @@ class SqliteVectors(VectorFile):
     @healing
     def missing(self, stamp: str, shelf: Shelf) -> int:
         with self.reading() as session:
+            ((followed,),) = session.rows("select endings from mark")
+        if followed != self._rows.endings():
+            self.settle()  # a process died between the files
+        with self.reading() as session:
             _, units, _ = self._collection(session, stamp, shelf)
-            followed = session.rows("select endings from mark") == [(self._rows.endings(),)]
-        if followed:
-            return max(self._rows.unit_count(shelf) - units, 0)
-        return sum(map(len, self._lacking(stamp, shelf, newest=False)))
+        return max(self._rows.unit_count(shelf) - units, 0)
 
     @healing
     def put(self, stamp: str, shelf: Shelf, rows: Sequence[Embedded]) -> None:
@@ -248,6 +250,7 @@ class SqliteVectors(VectorFile):
     def drop(self, stamp: str) -> None:
         with self.writing() as session:
             for (collection,) in session.rows("delete from collection where stamp = ? returning id", (stamp,)):
+                self.matrices.pop(collection, None)
                 session.rows("delete from told where id in (select id from searched where collection = ?)", (collection,))
                 session.rows("delete from searched where collection = ?", (collection,))
 
