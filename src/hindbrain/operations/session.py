@@ -9,8 +9,19 @@ from hindbrain.domain.errors import BrainlessRoot, InvalidParams, UnknownOperati
 from hindbrain.operations.registry import REGISTRY, Effect, describe, operation
 from hindbrain.policy.texts import RULES
 from hindbrain.services.call import Call
+from hindbrain.services.verify import CHECKS
 
-__all__ = ["cross_verify", "doctor", "health", "help_", "operations", "recovery_playbook", "session_handshake", "trust_selftest"]
+__all__ = [
+    "am_i_stale",
+    "cross_verify",
+    "doctor",
+    "health",
+    "help_",
+    "operations",
+    "recovery_playbook",
+    "session_handshake",
+    "trust_selftest",
+]
 
 Scope = Annotated[str | None, Meta(description="the scope you asked for")]
 Tools = Annotated[list[str] | None, Meta(description="tools your host shows you")]
@@ -135,12 +146,38 @@ def _literal_hits(call: Call, query: str | None) -> int | None:
 
 
 @operation("cross_verify", effect=Effect.READ, raises=(BrainlessRoot, InvalidParams))
-def cross_verify(call: Call, check: Annotated[list[str] | None, Meta(description="evidence_freshness")] = None) -> dict[str, Any]:
-    """Compare claims with the files they cite: changed, missing, aged out. Changes nothing."""
-    checks = check or ["evidence_freshness"]
-    if unknown := set(checks) - {"evidence_freshness"}:
-        raise InvalidParams(f"no check {', '.join(sorted(unknown))}", fix="use evidence_freshness")
-    return call.house.doctor.cross_verify(call.caller, checks=checks)
+def cross_verify(
+    call: Call,
+    check: Annotated[list[str] | None, Meta(description="existence, loc, hash, evidence_freshness; all when left out")] = None,
+    scope: Annotated[str | None, Meta(description="paths that begin so")] = None,
+    include_dotfiles: Annotated[bool, Meta(description="look at hidden files too")] = False,
+    dotfile_patterns: Annotated[list[str] | None, Meta(description="which hidden files, e.g. .github/**")] = None,
+) -> dict[str, Any]:
+    """Compare the graph with the disk, and claims with the files they cite. Changes nothing."""
+    known = (*CHECKS, "evidence_freshness")
+    checks = check or list(known)
+    if unknown := set(checks) - set(known):
+        raise InvalidParams(f"no check {', '.join(sorted(unknown))}", fix=f"use {', '.join(known)}")
+    patterns = tuple(dotfile_patterns or ()) if include_dotfiles else None
+    answer: dict[str, Any] = {"ok": True, "schema": "hindbrain-cross-verify-v0", "checks_run": checks}
+    with call.house.brains.use(call.house.router.write_route(call.caller)) as opened:
+        if set(checks) & set(CHECKS):
+            answer |= call.house.verify.graph_and_disk(opened, checks=checks, scope=scope, patterns=patterns)
+    if "evidence_freshness" in checks:
+        answer |= call.house.doctor.cross_verify(call.caller)
+    return answer
+
+
+@operation("am_i_stale", effect=Effect.READ, positional=("files",), raises=(BrainlessRoot, InvalidParams))
+def am_i_stale(
+    call: Call, files: Annotated[list[str] | None, Meta(description="paths to look at; all ingested ones when left out")] = None
+) -> dict[str, Any]:
+    """Tell which ingested files changed on the disk since, without reading them into the graph."""
+    with call.house.brains.use(call.house.router.write_route(call.caller)) as opened:
+        found = call.house.verify.stale(opened, files)
+    stale = found["stale"]
+    said = "No code was taken in yet." if found["needs_ingest"] else f"{len(stale)} of {found['checked']} files changed."
+    return {"ok": True, "schema": "hindbrain-am-i-stale-v0", **found, "rendered": "\n".join([said, *stale[:20]])}
 
 
 @operation(

@@ -19,6 +19,7 @@ from hindbrain.services import anchors
 from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.contract import Contract
 from hindbrain.services.counters import BEATS, Counters, week_of
+from hindbrain.services.grounding import cited_lines
 from hindbrain.services.reconcile import CONFLICT, REFUSED_FILE, Reconciler
 from hindbrain.services.recovery import Recovery, index_problem
 from hindbrain.services.routing import Router
@@ -299,22 +300,24 @@ class Doctor:
 
     # -- freshness ---------------------------------------------------------------------------------------------------
 
-    def cross_verify(self, caller: Caller, *, checks: list[str]) -> dict[str, Any]:
+    def cross_verify(self, caller: Caller) -> dict[str, Any]:
         """Compare claims with the files they cite. Changes nothing."""
         brain = self._router.write_route(caller)
         stale: list[dict[str, Any]] = []
+        verified = True
         brains = [brain, *([self._home.medulla()] if self._brains.has_medulla() else [])]
         for one in brains:
             with self._brains.use(one) as opened:
                 self._reconciler.fresh(opened)
-                stale += self._stale_evidence(opened)
+                found = self._stale_evidence(opened)
+                if one.root is not None and not (opened.graph_path.exists() and opened.graph and opened.graph.files()):
+                    verified = False
+                    found = [entry for entry in found if entry["reason"] != "evidence_changed"]
+                stale += found
         return {
-            "ok": True,
-            "schema": "hindbrain-cross-verify-v0",
-            "checks_run": checks,
             "stale_evidence": stale,
             "stale_evidence_count": len(stale),
-            "freshness_note": "verified_against_stored_inventory",
+            "freshness_note": "verified_against_stored_inventory" if verified else "unverifiable_until_code_reingest",
         }
 
     def _stale_evidence(self, opened: OpenBrain) -> list[dict[str, Any]]:
@@ -333,8 +336,13 @@ class Doctor:
             if opened.brain.root is not None:
                 cited = opened.store.anchors([version.slug]).get(version.slug, {})
                 found += [
-                    base | {"evidence_path": path, "reason": why}
+                    base | {"evidence_path": path, "reason": why} | cited_lines(opened, version.slug, path)
                     for path, why in anchors.changed(cited, opened.brain.root).items()
+                ]
+                found += [
+                    base | {"evidence_path": path, "reason": "evidence_possibly_changed"}
+                    for path, digest in cited.items()
+                    if not digest and anchors.file_digest(opened.brain.root, path)
                 ]
             else:
                 found += [

@@ -12,7 +12,7 @@ from hindbrain.services import anchors
 from hindbrain.services.brains import OpenBrain
 from hindbrain.stores.port import Edge, Node
 
-__all__ = ["LINES", "claim_graph", "line_anchors", "line_state", "reground", "symbol_node"]
+__all__ = ["LINES", "cited_lines", "claim_graph", "line_anchors", "line_state", "reground", "symbol_node"]
 
 LINES = "line_anchor"  # kind of the note that holds what cited lines said when the claim was written
 _LINE = re.compile(r":(\d+)(?:-(\d+))?$")
@@ -113,6 +113,13 @@ def line_state(note: str, path: str, root: str) -> list[dict[str, Any]]:
         if anchor["path"] == path:
             found.append({"evidence": value, "cited_line": anchor["lines"][0], **_where(anchor, _lines(root, path) or [])})
     return found
+
+
+def cited_lines(opened: OpenBrain, slug: str, path: str) -> dict[str, Any]:
+    """Where the lines are now that a claim cites in a file, when it cites lines at all."""
+    notes = [mark.note for mark in opened.store.marks(slugs=[slug], kind=LINES)]
+    found = line_state(notes[0], path, opened.brain.root) if notes and opened.brain.root is not None else []
+    return {"lines": found} if found else {}
 
 
 def _where(anchor: Mapping[str, Any], lines: Sequence[str]) -> dict[str, Any]:

@@ -44,6 +44,7 @@ from hindbrain.services.retrieval import Retrieval
 from hindbrain.services.routing import Router
 from hindbrain.services.rows import RowMaker
 from hindbrain.services.standing import Standing
+from hindbrain.services.verify import Verify
 from hindbrain.settings import Settings
 from hindbrain.stores.home import Home
 
@@ -97,6 +98,7 @@ class House:
         self.erasure = Erasure(self.brains, self.router, self.gateway, self.reconciler, erased, self.events, clock)
         self.boot = Boot(self.brains, self.router, self.gateway, self.maker, self.events, clock)
         self.graphs = Graphs(str(home.path), clock)
+        self.verify = Verify(str(home.path), self.graphs)
         self.ingests = Ingests(home, self.graphs, self.reconciler, self.events, clock)
         self.projects = Projects(home, self.brains, self.router, self.reconciler, self.ingests, clock)
         carried = EvidenceExchange(self.gateway, batches, clock)

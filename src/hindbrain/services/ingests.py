@@ -1,6 +1,5 @@
 """Ingests: one request to take something into a brain's graph, by the adapter it asks for, and what the answer says of it."""
 
-import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -14,7 +13,7 @@ from hindbrain.services.adapters import Adapters
 from hindbrain.services.brains import OpenBrain
 from hindbrain.services.events import Events
 from hindbrain.services.graphs import Graphs, Ingested, Wish
-from hindbrain.services.grounding import LINES, line_state, reground
+from hindbrain.services.grounding import cited_lines, reground
 from hindbrain.services.reconcile import Reconciler
 from hindbrain.stores.home import Home
 
@@ -147,12 +146,5 @@ class Ingests:
             for slug, cited in opened.store.anchors(sorted(opened.store.digests())).items():
                 touched = {path: digest for path, digest in cited.items() if path in changed}
                 for path, why in anchors.changed(touched, opened.brain.root).items():
-                    stale.append({"slug": slug, "evidence_path": path, "reason": why} | self.lines(opened, slug, path))
+                    stale.append({"slug": slug, "evidence_path": path, "reason": why} | cited_lines(opened, slug, path))
         return {"stale_evidence_count": len(stale), "stale_evidence": stale}
-
-    @staticmethod
-    def lines(opened: OpenBrain, slug: str, path: str) -> dict[str, Any]:
-        """Where the cited lines are now, for evidence that names lines."""
-        (note,) = [mark.note for mark in opened.store.marks(slugs=[slug], kind=LINES)] or [""]
-        found = line_state(note, path, opened.brain.root or os.sep)
-        return {"lines": found} if found else {}
