@@ -3,7 +3,7 @@
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from hindbrain.engines.code_terms import code_terms
 from hindbrain.policy.code_search import CHANGE_CHARS, CHANGE_FILES, FADING, SIMILAR_CHANGES
@@ -38,8 +38,8 @@ class ChangeMemory:
             self._paths.append(tuple(paths))
             self._lengths.append(counts.total())
 
-    def files(self, terms: Sequence[str]) -> dict[str, float]:
-        """Files of the changes that are most like it; one that touched many files speaks less for each."""
+    def files(self, terms: Sequence[str], among: Collection[str]) -> dict[str, float]:
+        """Files of the changes that are most like it; one that touched many of those asked about speaks less for each."""
         scores: dict[int, float] = defaultdict(float)
         total = len(self._paths)
         usual = max(1.0, sum(self._lengths) / max(1, total))
@@ -52,6 +52,7 @@ class ChangeMemory:
         found: dict[str, float] = defaultdict(float)
         for change in nearest:
             share = (scores[change] / scores[nearest[0]]) ** 2
-            for path in self._paths[change]:
-                found[path] += share / math.sqrt(len(self._paths[change]))
+            touched = [path for path in self._paths[change] if path in among]
+            for path in touched:
+                found[path] += share / math.sqrt(len(touched))
         return dict(found)

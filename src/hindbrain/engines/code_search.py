@@ -191,14 +191,19 @@ def part_weights(shares: Mapping[str, float]) -> dict[str, float]:
 
 
 def fused(signs: Signs, view: CodeView, shares: Mapping[str, float], *, tests_meant: bool = False) -> list[Ranked]:
-    """Files by the weighted sum of their signs, best first, ties by path. Each sign counts against the best file of it."""
-    best = {name: max(scores.values()) for name, scores in signs.items() if scores}
-    scales = {name: shares[name] / value for name, value in best.items() if value > 0}
+    """Files by the weighted sum of their signs, best first, ties by path. Each sign counts against the source that shows it most,
+    and no other file more than that: a change log is changed with everything and says nothing by it."""
+    best = {
+        name: max((score for path, score in scores.items() if path in view.sources), default=0.0) or max(scores.values())
+        for name, scores in signs.items()
+        if scores
+    }
+    scales = {name: 1 / value for name, value in best.items() if value > 0}
     ranked = []
     for path in {path for name, scores in signs.items() if name not in _ALONE_NOTHING for path in scores}:
         if path not in view.kind:
             continue
-        own = {name: scale * signs[name].get(path, 0.0) for name, scale in scales.items()}
+        own = {name: shares[name] * min(1.0, scale * signs[name].get(path, 0.0)) for name, scale in scales.items()}
         kind = view.kind[path]
         bias = 0.0 if tests_meant and kind == "test" else KIND_BIAS[kind]
         ranked.append(Ranked(path, sum(own.values()) + bias, own, bias))

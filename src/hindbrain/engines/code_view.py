@@ -87,6 +87,11 @@ class CodeView:
         return {path: file_kind(path) for path in self.paths}
 
     @cached_property
+    def sources(self) -> frozenset[str]:
+        """Files that hold the code itself."""
+        return frozenset(path for path, kind in self.kind.items() if kind in ("source", "example"))
+
+    @cached_property
     def defined(self) -> dict[str, tuple[int, ...]]:
         """Label -> nodes that define it."""
         found: dict[str, list[int]] = defaultdict(list)

@@ -170,7 +170,7 @@ class CodeSearch:
             "whole": whole,
             **signs_in_text(question, view, view.arrays.paths.__getitem__),
             "changed": changes.lately,
-            "told": changes.files(question.title_terms),
+            "told": changes.files(question.title_terms, view.sources),
         }
         return signs, titles[0].score if titles else 0.0, by_file((*titles, *chunks))
 
