@@ -13,6 +13,7 @@ from hindbrain.operations import (
     model,
     recall,
     recovery,
+    search,
     session,
 )
 from hindbrain.operations.registry import REGISTRY, Effect, Operation, describe, dispatch, input_schema
@@ -36,5 +37,6 @@ __all__ = [
     "model",
     "recall",
     "recovery",
+    "search",
     "session",
 ]

@@ -49,6 +49,7 @@ from hindbrain.settings import Settings
 from hindbrain.stores.home import Home
 
 if TYPE_CHECKING:
+    from hindbrain.services.finding import Finding
     from hindbrain.services.graph_room import GraphRoom
 
 __all__ = ["House"]
@@ -111,8 +112,19 @@ class House:
         self.doctor = Doctor(home, self.brains, self.router, self.contract, self.counters, self.reconciler, self.recovery, clock)
         self.model = Model(self.brains, self.router, self.embedder, self.embedding)
         self._ticking = threading.Lock()
+        self._finding: Finding | None = None
         self._graph_room: GraphRoom | None = None
         self._graph_room_lock = threading.Lock()
+
+    @property
+    def finding(self) -> "Finding":
+        """What is asked of code and files; it loads arrays, which most processes never need."""
+        with self._graph_room_lock:
+            if self._finding is None:
+                from hindbrain.services.finding import Finding
+
+                self._finding = Finding(self.brains, self.router, self.graphs, self.projects)
+            return self._finding
 
     @property
     def graph(self) -> "GraphRoom":
