@@ -178,6 +178,28 @@ def test_gr_020_each_language_finds_its_modules(files: dict[str, str], path: str
     assert edge in Tree(files).edges(path)
 
 
+def test_gr_020_of_a_package_of_several_files_those_are_imported_that_are_used() -> None:
+    tree = Tree(
+        {
+            "go.mod": "module x.y/z\n",
+            "util/a.go": "package util\nfunc A() {}\n",
+            "util/b.go": "package util\nfunc B() {}\n",
+            "util/b_test.go": "package util\nfunc C() {}\n",
+            "use.go": 'package main\nimport "x.y/z/util"\nfunc f() { util.B() }\n',
+            "idle.go": 'package main\nimport _ "x.y/z/util"\n',
+        }
+    )
+
+    assert tree.edges("use.go") == {"use.go imports util/b.go", "use.go::fn::f calls util/b.go::fn::B"}
+    assert tree.edges("idle.go") == {"idle.go imports util/a.go"}
+
+
+def test_gr_020_a_name_that_needs_an_import_is_not_found_without_one() -> None:
+    tree = Tree({"src/lib.rs": "fn f(r: Result, e: E) {}\n", "src/other.rs": "type Result = u8;\nstruct E;\n"})
+
+    assert tree.edges("src/lib.rs") == set()
+
+
 def test_gr_021_a_module_inside_a_package_is_no_top_level_module() -> None:
     tree = Tree({"pkg/__init__.py": "", "pkg/json.py": "", "a.py": "import json\n", "pkg/b.py": "import json\n"})
 
@@ -246,14 +268,31 @@ def test_gr_020_the_order_of_files_does_not_matter() -> None:
     assert Tree(files).strengths() == Tree(dict(reversed(files.items()))).strengths()
 
 
-def test_gr_020_files_that_pass_a_name_round_in_a_circle_end() -> None:
-    tree = Tree(
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"a.py": "from b import x\n", "b.py": "from a import x\n"},
+        {"a.py": "from b import *\nx()\n", "b.py": "from a import *\n"},
+        {"a.py": "class C(C): ...\n"},
+        {"a.py": "class D(E): ...\n\n\nclass E(D):\n    def f(self):\n        self.gone()\n"},
+        {"a.py": "class A(A.B):\n    class B(A.B): ...\n\n    def f(self):\n        self.x.y()\n        A.B.gone()\n"},
+        {"a.rb": "class A < A::A\n  def f(x)\n    A::A::A.go(x)\n  end\nend\n", "b.rb": "class A < A::A\nend\n"},
         {
-            "a.py": "from b import x\n",
-            "b.py": "from a import x\n",
-            "c.py": "class C(C): ...\n\n\nclass D(E): ...\n\n\nclass E(D):\n    def f(self):\n        self.gone()\n",
-        }
-    )
+            "a.ts": "export * from './b'\n",
+            "b.ts": "export * from './a'\nexport * from './b'\n",
+            "c.ts": "import {x} from './a'\nx()\n",
+        },
+    ],
+)
+def test_gr_020_what_leads_round_in_a_circle_ends(files: dict[str, str]) -> None:
+    tree = Tree(files)
 
-    assert tree.edges("a.py") == {"a.py imports b.py"}
-    assert tree.answers["c.py"].unresolved == 1
+    assert all(edge[1] != edge[0] for one in tree.answers.values() for edge in one.edges)
+    assert sum(one.unresolved + one.ambiguous + one.resolved for one in tree.answers.values()) > 0
+
+
+def test_gr_020_a_thousand_files_that_pass_all_names_on_cost_each_one_look() -> None:
+    every = "".join(f"export * from './m{n}'\n" for n in range(60))
+    tree = Tree({f"m{n}.ts": every for n in range(60)} | {"use.ts": "import {gone} from './m0'\ngone()\n"})
+
+    assert tree.edges("use.ts") == {"use.ts imports m0.ts"}

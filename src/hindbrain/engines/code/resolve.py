@@ -38,11 +38,12 @@ def resolver(source: Source) -> Callable[[str, Iterable[Use]], Resolved]:
         scope = Scope(table, table.file(path))
         edges: _Edges = {}
         counts = _Counts()
-        _imports(scope, counts, edges)
+        shared = _imports(scope, counts, edges)
         if scope.here.language in _DOCUMENTS:
             _mentions(table, path, uses, counts, edges)
         else:
             _uses(scope, uses, counts, edges)
+        _narrow(path, shared, edges)
         if (target := tested.by(path, table, _imported(edges, path))) is not None:
             given = strength("tests")
             edges[(f"file::{path}", f"file::{target}", "tests")] = (given.weight, given.causal)
@@ -106,16 +107,18 @@ def _bind(edges: _Edges, source: str, target: str, relation: str) -> None:
             edges.setdefault((one, other, relation), (given.weight, given.causal))
 
 
-def _imports(scope: Scope, counts: _Counts, edges: _Edges) -> None:
-    """File to file, and file to the symbol that was asked for by name."""
+def _imports(scope: Scope, counts: _Counts, edges: _Edges) -> list[tuple[str, ...]]:
+    """File to file, and file to the symbol that was asked for by name; modules of several files are given back."""
+    shared = []
     here = f"file::{scope.here.path}"
     given = strength("imports")
     for module in scope.here.modules:
         paths = scope.module(module)
         counts.take(paths[0] if paths else "")
-        for path in paths:
-            if path != scope.here.path:
-                edges[(here, f"file::{path}", "imports")] = (FILE_IMPORT_WEIGHT, given.causal)
+        if len(paths) > 1:
+            shared.append(paths)
+        elif paths and paths[0] != scope.here.path:
+            edges[(here, f"file::{paths[0]}", "imports")] = (FILE_IMPORT_WEIGHT, given.causal)
     for relation, names in (("imports", scope.here.locals), ("reexports", scope.here.exports)):
         given = strength(relation)
         for wanted in names.values():
@@ -123,6 +126,18 @@ def _imports(scope: Scope, counts: _Counts, edges: _Edges) -> None:
             if target and target is not AMBIGUOUS and target != here:
                 whole = relation == "imports" and target.count("::") == 1
                 edges.setdefault((here, target, relation), (FILE_IMPORT_WEIGHT if whole else given.weight, given.causal))
+    return shared
+
+
+def _narrow(path: str, shared: list[tuple[str, ...]], edges: _Edges) -> None:
+    """Of a module of several files those that are used; the first when none is, so that the import is not lost."""
+    here = f"file::{path}"
+    used = {path_of(target) for _, target, _ in edges}
+    causal = strength("imports").causal
+    for paths in shared:
+        for one in [one for one in paths if one in used] or paths[:1]:
+            if one != path:
+                edges[(here, f"file::{one}", "imports")] = (FILE_IMPORT_WEIGHT, causal)
 
 
 def _imported(edges: _Edges, path: str) -> set[str]:

@@ -13,10 +13,12 @@ __all__ = ["AMBIGUOUS", "SELF", "Scope"]
 AMBIGUOUS = "?"  # more than one definition could be meant
 SELF = frozenset({"self", "cls", "this", "super", "Self", "static", "parent", "base"})
 
-_PACKAGE = frozenset({"go", "java", "c", "csharp", "ruby", "php", "bash", "rust"})  # a name needs no import
+_PACKAGE = frozenset({"go", "java", "c", "csharp", "ruby", "php", "bash"})  # a name needs no import
 _IMPLICIT_SELF = frozenset({"java", "c", "csharp", "ruby"})  # a method is called by its bare name
 _OPEN = frozenset({"file", "fn", "mod"})  # what lies in them is seen by its bare name
-_DEPTH = 6  # files a name is followed through that is passed on
+_MOST_FOLLOWED = 500  # files a name is followed through that is passed on
+_MOST_BASES = 60  # types above a type
+_DEPTH = 2
 
 
 class Scope:
@@ -33,19 +35,59 @@ class Scope:
         """The files of a module."""
         return self.table.modules.find(self.here.path, self.here.language, module)
 
-    def imported(self, target: str, depth: int = 0) -> str:
+    def imported(self, target: str) -> str:
         """The node an import means: a file, or a symbol of it, followed through files that pass it on."""
+        first, beyond = self._aims(target)
+        return first if isinstance(first, str) else self._follow(first) or beyond
+
+    def _aims(self, target: str) -> tuple[str | list[tuple[str, str]], str]:
+        """The file an import takes whole, or the files in which its name is looked for; and what it means if none has it."""
         module, _, member = target.partition("#")
         paths = self.module(module)
         if not member or member == "*":
-            return f"file::{paths[0]}" if paths else ""
-        for path in paths:
-            if found := self._exported(path, member, depth):
-                return found
+            return (f"file::{paths[0]}" if paths else ""), ""
+        beyond = ""
         if self._family == "python":
             below = self.module(f"{module}{'' if module.endswith('.') else '.'}{member}")
-            return f"file::{below[0]}" if below else ""
-        return f"file::{paths[0]}" if paths and member == "default" else ""
+            beyond = f"file::{below[0]}" if below else ""
+        elif paths and member == "default":
+            beyond = f"file::{paths[0]}"
+        return [(path, member) for path in paths], beyond
+
+    def _follow(self, wanted: list[tuple[str, str]]) -> str:
+        """The definition behind (path, name) pairs, through files that only pass a name on; each pair is looked at once."""
+        seen = dict.fromkeys(wanted)
+        beyond = ""
+        queue = list(seen)
+        for path, name in queue:  # grows while it is walked
+            if path not in self.table.paths or len(seen) > _MOST_FOLLOWED:
+                continue
+            there = self.table.file(path)
+            if ids := there.names.get(name):
+                outer = f"file::{path}"
+                return next((one for one in ids if parent_of(one) == outer), ids[0])
+            target = there.exports.get(name) or there.locals.get(name)
+            if target is None and not there.stars:
+                continue
+            other = Scope(self.table, there)
+            if target is None:
+                further = [(one, name) for module in there.stars for one in other.module(module)]
+            else:
+                first, last = other._aims(target)
+                if isinstance(first, str):
+                    return first
+                further, beyond = first, beyond or last
+            for pair in further:
+                if pair not in seen:
+                    seen[pair] = None
+                    queue.append(pair)
+        return beyond
+
+    def _exported(self, path: str, name: str) -> str:
+        key = (path, name)
+        if key not in self.table.exported:
+            self.table.exported[key] = self._follow([key])
+        return self.table.exported[key]
 
     def find(self, source: str, name: str, qualifier: str) -> str:
         """The node a name means at a place."""
@@ -60,32 +102,12 @@ class Scope:
             if kind_of(around) != "fn":
                 key = (around, name)
                 if key not in self.table.members:
-                    self.table.members[key] = self._member(around, name, 0)
+                    self.table.members[key] = self._member(around, name)
                 if found := self.table.members[key]:
                     return found
                 break
             around = parent_of(around)
         return self._of_anything(name)
-
-    def _exported(self, path: str, name: str, depth: int) -> str:
-        if depth > _DEPTH or path not in self.table.paths:
-            return ""
-        there = self.table.file(path)
-        ids = there.names.get(name)
-        if ids:
-            outer = f"file::{path}"
-            return next((one for one in ids if parent_of(one) == outer), ids[0])
-        target = there.exports.get(name) or there.locals.get(name)
-        if target is None and not there.stars:
-            return ""
-        other = Scope(self.table, there)
-        if target is not None:
-            return other.imported(target, depth + 1)
-        for module in there.stars:
-            for further in other.module(module):
-                if further != path and (found := other._exported(further, name, depth + 1)):
-                    return found
-        return ""
 
     def _in_file(self, source: str, name: str) -> str:
         """The innermost definition around the place of use."""
@@ -104,12 +126,14 @@ class Scope:
             return self.imported(target)
         for module in self.here.stars:
             for path in self.module(module):
-                if found := self._exported(path, name, 1):
+                if found := self._exported(path, name):
                     return found
         return self._by_nearness(name) if self._family in _PACKAGE else ""
 
     def _by_nearness(self, name: str) -> str:
-        """Of all definitions of a name the one in this directory, else the only one."""
+        """Of all definitions of a name the one in this directory, else the only one. A single letter is a type parameter."""
+        if len(name) < 2:
+            return ""
         found = self.table.named(name, self._family)
         if len(found) < 2:
             return found[0] if found else ""
@@ -118,20 +142,29 @@ class Scope:
             near = [one for one in near if path_of(one) == self.here.path] or near
         return near[0] if len(near) == 1 else AMBIGUOUS
 
-    def _member(self, type_id: str, name: str, depth: int) -> str:
-        path = path_of(type_id)
-        if depth > _DEPTH or path not in self.table.paths:
-            return ""
-        there = self.table.file(path)
-        for node_id in there.names.get(name, ()):
-            if parent_of(node_id) == type_id:
-                return node_id
-        scope = self if there is self.here else Scope(self.table, there)
-        for base, qualifier in there.bases.get(type_id, ()):
-            above = scope.find(type_id, base, qualifier)
-            if above and above is not AMBIGUOUS and above != type_id and (found := scope._member(above, name, depth + 1)):
-                return found
+    def _member(self, type_id: str, name: str) -> str:
+        """A member of a type or of one it inherits from; each type is looked at once."""
+        queue = [type_id]
+        for one in queue:  # grows while it is walked
+            path = path_of(one)
+            if path not in self.table.paths or len(queue) > _MOST_BASES:
+                continue
+            there = self.table.file(path)
+            for node_id in there.names.get(name, ()):
+                if parent_of(node_id) == one:
+                    return node_id
+            queue += [above for above in self._bases(there, one) if above not in queue]
         return ""
+
+    def _bases(self, there: FileTable, type_id: str) -> list[str]:
+        # A base may itself be a member of a type, whose bases are members of types: two such steps are code, more are a trap.
+        if type_id not in there.bases or self.table.depth >= _DEPTH:
+            return []
+        scope = self if there is self.here else Scope(self.table, there)
+        self.table.depth += 1
+        found = [scope.find(type_id, base, qualifier) for base, qualifier in there.bases[type_id]]
+        self.table.depth -= 1
+        return [one for one in found if one and one is not AMBIGUOUS and one.count("::") > 1]
 
     def _qualified(self, name: str, qualifier: str) -> str:
         if (whole := f"{qualifier}.{name}") in self.here.locals:  # `import a.b` makes `a.b` a name
@@ -174,13 +207,13 @@ class Scope:
 
     def _inside(self, holder: str, name: str) -> str:
         if holder.count("::") > 1:
-            return self._member(holder, name, 0)
+            return self._member(holder, name)
         path = path_of(holder)
         if self._family == "go":
             for beside in self.table.modules.directory(path.rpartition("/")[0]):
-                if found := self._exported(beside, name, 0):
+                if found := self._exported(beside, name):
                     return found
-        if found := self._exported(path, name, 0):
+        if found := self._exported(path, name):
             return found
         if self._family == "python" and path in self.table.paths:
             below = Scope(self.table, self.table.file(path)).module(f".{name}")

@@ -70,6 +70,8 @@ class Table:
         self._families: dict[str, str] = {}
         self._candidates: dict[tuple[str, str], list[str]] = {}
         self.members: dict[tuple[str, str], str] = {}  # (type, name) -> what it means: asked again and again
+        self.exported: dict[tuple[str, str], str] = {}  # (path, name) -> what others get by it
+        self.depth = 0  # how far the search for a base is inside the search for another
         roots = [path for path in self.paths if path == "go.mod" or path.endswith("/go.mod")]
         declared = {module: root.rpartition("/")[0] for root in roots for module in self.file(root).modules[:1]}
         self.modules = Modules(self.paths.keys(), go_modules=declared)
