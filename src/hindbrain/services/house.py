@@ -133,7 +133,7 @@ class House:
             if self._graph_room is None:
                 from hindbrain.services.graph_room import GraphRoom
 
-                self._graph_room = GraphRoom(self.brains, self.router, self.clock)
+                self._graph_room = GraphRoom(self.brains, self.router, self.graphs, self.clock)
             return self._graph_room
 
     def _on_open(self, opened: OpenBrain) -> None:
