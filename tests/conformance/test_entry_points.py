@@ -54,7 +54,7 @@ class Scene:
         lines = self.world.home.refusals_file
         return (
             sum(entry["act"] in ("call.refused", "claim.refused") for entry in entries)
-            + sum(entry["payload"].get("refused", 0) for entry in entries if entry["act"] == "brain.import")
+            + sum(entry["payload"].get("refused", 0) for entry in entries if entry["act"] in ("brain.import", "evidence.ingest"))
             + (len(lines.read_text().splitlines()) if lines.exists() else 0)
         )
 
@@ -113,6 +113,20 @@ def migrated(scene: Scene, text: str) -> Answer:
     return answer
 
 
+def observed(scene: Scene, text: str = "the tram runs until two at night") -> str:
+    """The id of a row of evidence."""
+    return str(scene.called("record", text=text)["evidence_id"])
+
+
+def rejected_value_that_is_restored(scene: Scene) -> Answer:
+    """Deleted first, rejected afterwards."""
+    value = "the lighthouse is lit at nine in the evening"
+    row = observed(scene, value)
+    scene.called("memory.delete", evidence_id=row)
+    scene.world.human(scene.root).call("reject", claim="lighthouse", value=value)
+    return scene.called("memory.restore", evidence_id=row)
+
+
 # entry point -> what breaks the policy there. Every one of them is also called by an agent whose id holds a secret.
 ATTACKS: dict[str, dict[str, Act]] = {
     "memorize": {
@@ -164,6 +178,24 @@ ATTACKS: dict[str, dict[str, Act]] = {
         "secret": lambda s: migrated(s, f"deploys use {TOKEN}"),
         "rejected": lambda s: migrated(s, REJECTED.upper()),
     },
+    "record": {
+        "secret": lambda s: s.called("record", text=f"deploys use {TOKEN}"),
+        "secret tag": lambda s: s.called("record", text="deploys", tags=[TOKEN]),
+        "secret source": lambda s: s.called("record", text="deploys", source=f"https://user:{TOKEN}@example.org/x"),
+        "rejected": lambda s: s.called("record", text=REJECTED.upper()),
+        "rejected for all": lambda s: s.called("record", text=REJECTED, domain="global"),
+        "rejected sentence": lambda s: s.called("record", text=f"They told us: {REJECTED}. We went."),
+    },
+    "memory.ingest": {
+        "secret": lambda s: s.called("memory.ingest", text=f"deploys use {TOKEN}"),
+        "rejected": lambda s: s.called("memory.ingest", text=REJECTED),
+        "outside": lambda s: s.called("memory.ingest", path=str(s.world.place)),
+        "files for the medulla": lambda s: s.called("memory.ingest", path=s.root, domain="global", agent_id="human:founder"),
+    },
+    "memory.delete": {"secret reason": lambda s: s.called("memory.delete", evidence_id=observed(s), reason=f"see {TOKEN}")},
+    "memory.restore": {"rejected": lambda s: rejected_value_that_is_restored(s)},
+    "memory.purge": {"forged human": lambda s: s.called("memory.purge", agent_id="human:founder")},
+    "memory.reindex": {},
     "migrate.rollback": {},
     "learn": {},
     "consolidate": {},
@@ -183,6 +215,12 @@ LAWS: dict[str, Act] = {
     "forget": lambda s: s.world.human(s.root).call("forget", claim="ferry"),
     "ingest": lambda s: s.called("ingest", path=s.root),
     "migrate.apply": lambda s: migrated(s, "the tram runs until two at night"),
+    "record": lambda s: s.called("record", text="the harbour opens at seven in the evening"),
+    "memory.ingest": lambda s: s.called("memory.ingest", text="the tram runs until two at night"),
+    "memory.delete": lambda s: s.called("memory.delete", evidence_id=observed(s)),
+    "memory.restore": lambda s: s.called("memory.restore", evidence_id=observed(s)),
+    "memory.purge": lambda s: s.world.human(s.root).call("memory.purge"),
+    "memory.reindex": lambda s: s.called("memory.reindex"),
     "migrate.rollback": lambda s: migrated(s, "the tram runs until two at night") and s.called("migrate.rollback"),
     "learn": lambda s: s.called("learn", feedback="correct", node_ids=["ferry"]),
     "consolidate": lambda s: s.called("consolidate", apply=True),
@@ -222,7 +260,7 @@ def test_conf_07_a_secret_in_an_agents_name_is_refused_and_not_recorded(scene: S
     before = scene.recorded()
     lawful = LAWS[entry]
     named = Scene(scene.world, scene.root)
-    agent = scene.world.at(scene.root, f"codex:{TOKEN}", human=entry in ("reject", "forget"))
+    agent = scene.world.at(scene.root, f"codex:{TOKEN}", human=entry in ("reject", "forget", "memory.purge"))
     arguments = {"reject": {"claim": "ferry"}, "forget": {"claim": "ferry"}, "memorize": {"node_label": "A", "text": "a"}}
     more = {"boot_memory": {"action": "set", "key": "k", "value": "v"}, "promote": {"claim": "ferry", "reason": "r"}}
     told = {
@@ -232,6 +270,8 @@ def test_conf_07_a_secret_in_an_agents_name_is_refused_and_not_recorded(scene: S
     }
     paths = {"init": {"path": scene.root}, "uninit": {"path": scene.root}, "rebind": {"old": "/nowhere", "new": scene.root}}
     files = {"export": {"target": str(scene.world.place / "x.tar.gz")}, "import": {"source": named.archived("the tram")}}
+    files |= {"record": {"text": "the tram"}, "memory.ingest": {"text": "the tram"}, "memory.reindex": {}, "memory.purge": {}}
+    files |= {name: {"evidence_id": "ev_0"} for name in ("memory.delete", "memory.restore")}
     files |= {"migrate.apply": {"table": str(scene.world.place / "none.jsonl")}, "migrate.rollback": {}}
 
     answer = agent.call(entry, **{**arguments, **more, **told, **paths, **files}[entry])
