@@ -44,12 +44,12 @@ def seek(
     call: Call,
     query: Annotated[str, Meta(description="words or a question")],
     top_k: Annotated[int, Meta(ge=1, le=200, description="rows at most")] = SEEK_TOP_K,
-    scope: Annotated[str | None, Meta(description="id prefix such as light::, or a path")] = None,
+    scope: Annotated[str | None, Meta(description="id prefix such as light:: or evidence::, or a path")] = None,
     tier: TierArgument = None,
     min_score: Annotated[float, Meta(ge=0, le=1, description="no rows that match less than this")] = BEAT_MIN_SCORE,
     include_history: Annotated[bool, Meta(description="also superseded versions, labelled")] = False,
 ) -> Retrieved:
-    """Find claims by words: this project's first, then the medulla's, each with where it comes from."""
+    """Find claims and evidence by words and meaning: this project's first, then the medulla's, each with where it comes from."""
     route = call.house.router.route(call.caller)
     call.house.counters.add(route.brain, "queries_processed")
     if not query.strip():
@@ -72,8 +72,11 @@ def seek(
         min_score=min_score,
         include_history=include_history,
         ranked_pairs=False,
+        evidence=top_k if _scoped(scope, "evidence::") else 0,
     )
-    rows = [_result(row) for row in beat.rows][:top_k] if _memory_scope(scope) else []
+    claims = [_result(row) for row in beat.rows][:top_k] if _memory_scope(scope) else []
+    evidence = [row | {"label": row["source_file"]} for row in beat.evidence][: top_k - len(claims)]
+    rows, found = [*claims, *evidence], (beat.found if claims else 0) + len(beat.evidence)
     answer = {
         "schema": "m1nd-seek-v0",
         "query": query,
@@ -83,20 +86,26 @@ def seek(
         "memory_exists_by_tier": beat.exists_by_tier,
         "conflicts": beat.conflicts,
         "honest_gaps": beat.gaps,
-        "embeddings_used": False,
-        **_sufficiency(rows, beat.found),
+        "embeddings_used": beat.by_meaning,
+        **_sufficiency(claims, found if evidence else beat.found),
         **_text(call, rows, "\n".join([f"nothing relevant ({claims_known(beat.exists)})", *map(gap_text, beat.gaps[:_GAPS])])),
     }
+    if beat.evidence_exists:
+        answer["evidence_exists"] = beat.evidence_exists
     if warning or beat.warning:
         answer["tier_warning"] = warning or beat.warning
     if asked is TierAsked.ALL_BRAINS:
         answer["tier_warning"] = WIDE_IS_OFF
-    return Retrieved(answer=answer, candidates=beat.found if rows else 0, scope=scope)
+    return Retrieved(answer=answer, candidates=found if rows else 0, scope=scope)
 
 
 def _memory_scope(scope: str | None) -> bool:
     """Claims are in no scope that names code; an absolute path is judged by the envelope."""
-    return scope is None or scope == "" or scope.startswith("light::") or "light::".startswith(scope) or os.path.isabs(scope)
+    return _scoped(scope, "light::")
+
+
+def _scoped(scope: str | None, prefix: str) -> bool:
+    return scope is None or scope == "" or scope.startswith(prefix) or prefix.startswith(scope) or os.path.isabs(scope)
 
 
 def _text(call: Call, rows: list[dict[str, Any]], none: str) -> dict[str, Any]:
@@ -106,7 +115,11 @@ def _text(call: Call, rows: list[dict[str, Any]], none: str) -> dict[str, Any]:
 
 
 def _result(row: dict[str, Any]) -> dict[str, Any]:
-    return row | {"label": row["claim"], "type": "module", "score_breakdown": {"keyword": row["score"]}}
+    return row | {
+        "label": row["claim"],
+        "type": "module",
+        "score_breakdown": row.get("score_breakdown") or {"keyword": row["score"]},
+    }
 
 
 def _sufficiency(rows: list[dict[str, Any]], found: int) -> dict[str, Any]:

@@ -84,7 +84,7 @@ class House:
         self.retrieval = Retrieval(self.embedder, self.embedding)
         self.maker = RowMaker(home, settings.number("stale_after_days"))
         self.feeds = Feeds(self.reconciler, self.maker, self.retrieval, clock, patient=not resident)
-        self.recall = Recall(self.brains, self.feeds, settings, clock)
+        self.recall = Recall(self.brains, self.feeds, self.retrieval, settings, clock)
         self.north = North(self.router, self.recall, self.contract, self.counters)
         self.claims = Claims(self.brains, self.router, self.gateway, self.reconciler, clock)
         self.promotion = Promotion(self.brains, self.gateway, self.reconciler, self.maker, clock)

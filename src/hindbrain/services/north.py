@@ -5,6 +5,7 @@ from typing import Any
 from hindbrain.domain.brain import TierAsked
 from hindbrain.domain.caller import Caller
 from hindbrain.engines.fence import cut, tokens
+from hindbrain.policy.retrieval import NORTH_EVIDENCE
 from hindbrain.services.call import Retrieved
 from hindbrain.services.contract import Contract
 from hindbrain.services.counters import BEATS, Counters
@@ -35,7 +36,7 @@ class North:
         wide = None
         if asked is TierAsked.ALL_BRAINS and self._recall.may_go_wide():
             wide = self._recall.wide(route, task, limit=5)
-        beat = self._recall.beat(route, task, tier=tier, fallback=True)
+        beat = self._recall.beat(route, task, tier=tier, fallback=True, evidence=NORTH_EVIDENCE)
         self._counters.add(route.brain, BEATS)
         gaps = [*beat.gaps, *self._gaps(route, beat, asked)]
         answer: dict[str, Any] = {
@@ -54,6 +55,8 @@ class North:
         }
         if self._counters.degraded is not None:
             gaps.append(gap("persistence_degraded", f"{self._counters.degraded} cannot be written", "hindbrain doctor"))
+        if beat.evidence_exists:
+            answer |= {"evidence": beat.evidence, "evidence_exists": beat.evidence_exists}
         if beat.note:
             answer["memory_note"] = beat.note
         if beat.warning:
@@ -64,7 +67,7 @@ class North:
         answer["rendered"], left = self._rendered(route, beat, gaps)
         if left:
             answer["left_out"] = left
-        return Retrieved(answer=answer, candidates=len(beat.rows) + (wide["found"] if wide else 0))
+        return Retrieved(answer=answer, candidates=len(beat.rows) + len(beat.evidence) + (wide["found"] if wide else 0))
 
     def _gaps(self, route: Route, beat: Beat, asked: TierAsked) -> list[Gap]:
         found = []
@@ -100,5 +103,7 @@ class North:
         after += [gap_text(one) for one in gaps[:_GAPS]]
         after += [f"{len(gaps) - _GAPS} more gaps are in honest_gaps."] if len(gaps) > _GAPS else []
         budget = self._recall.tokens
-        rows, left = rendered_rows(beat.rows, max(budget // 5, budget - tokens("\n\n".join([*before, *after])) - 2))
+        rows, left = rendered_rows(
+            [*beat.rows, *beat.evidence], max(budget // 5, budget - tokens("\n\n".join([*before, *after])) - 2)
+        )
         return "\n\n".join([*before, *([rows] if rows else []), *after]), left

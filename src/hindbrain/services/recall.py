@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from hindbrain.domain.brain import Brain, Tier, TierAsked
@@ -14,8 +14,9 @@ from hindbrain.policy.recall import BEAT_MIN_SCORE, RECENT_ROWS, ROW_MIN_TOKENS
 from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.feeds import Feed, Feeds
 from hindbrain.services.pairs import conflicting_pairs
+from hindbrain.services.retrieval import Retrieval
 from hindbrain.services.routing import Gap, Route, gap
-from hindbrain.services.rows import DEMOTION, Row
+from hindbrain.services.rows import DEMOTION, Row, evidence_row
 from hindbrain.settings import Settings
 
 __all__ = ["WIDE_IS_OFF", "Beat", "Recall", "tier_asked"]
@@ -35,6 +36,9 @@ class Beat:
     conflicts: list[dict[str, Any]]
     note: str | None = None
     warning: str | None = None
+    evidence: list[Row] = field(default_factory=list)
+    evidence_exists: int = 0
+    by_meaning: bool = False  # vectors were asked, not words alone
 
     @property
     def exists(self) -> int:
@@ -59,11 +63,13 @@ class Recall:
         self,
         brains: Brains,
         feeds: Feeds,
+        retrieval: Retrieval,
         settings: Settings,
         clock: Callable[[], int],
     ) -> None:
         self._brains = brains
         self._feeds = feeds
+        self._retrieval = retrieval
         self._clock = clock
         self._per_feed = settings.number("beat_rows_per_feed")
         self.tokens = settings.number("beat_tokens")
@@ -84,6 +90,7 @@ class Recall:
         min_score: float = BEAT_MIN_SCORE,
         include_history: bool = False,
         ranked_pairs: bool = True,
+        evidence: int = 0,
     ) -> Beat:
         """The memory of this brain and the medulla, or of the one that was named; never of a third.
 
@@ -113,6 +120,7 @@ class Recall:
         if not rows and fallback and any(exists.values()):
             rows, note = self._fallback(route, feeds, gaps)
         self._budget(rows, conflicts)
+        seen, held = self._evidence(route, query, asked, gaps, limit=evidence, min_score=min_score) if evidence else ([], 0)
         return Beat(
             rows=rows,
             tier=asked.value,
@@ -122,7 +130,40 @@ class Recall:
             conflicts=conflicts,
             note=note,
             warning=warning,
+            evidence=seen,
+            evidence_exists=held,
+            by_meaning=any(feed.served is not None and feed.served.stamp is not None for feed in feeds.values()),
         )
+
+    def _evidence(
+        self, route: Route, query: str | None, asked: TierAsked, gaps: list[Gap], *, limit: int, min_score: float
+    ) -> tuple[list[Row], int]:
+        """Rows of raw evidence of the same brains, if any is relevant, and how many there are. A failure is a named gap."""
+        brains = [route.brain] if route.brain is not None and asked is not TierAsked.MEDULLA else []
+        brains += [self._brains.home.medulla()] if asked is not TierAsked.PROJECT and self._brains.has_medulla() else []
+        rows: list[Row] = []
+        exists = 0
+        for brain in brains:
+            try:
+                with self._brains.use(brain) as opened:
+                    held = opened.store.counts().evidence
+                    exists += held
+                    if not held or not (query or "").strip():
+                        continue
+                    found = self._retrieval.search(opened, query or "", limit=limit)
+            except (HindbrainError, OSError) as failure:
+                text = f"the evidence of {brain.display_name} did not answer: {failure}"
+                gaps.append(gap("evidence_unreachable", text, "hindbrain doctor"))
+                continue
+            gaps += [one for one in found.served.gaps(brain.display_name) if one not in gaps]
+            now = self._clock()
+            rows += [evidence_row(brain, hit.evidence, hit.score, hit.parts, now=now) for hit in found.hits]
+        rows = sorted((row for row in rows if row["score"] >= min_score), key=lambda row: -row["score"])[:limit]
+        room = max(self.tokens // 2, len(rows) * ROW_MIN_TOKENS // 2)
+        for row, share in zip(rows, shares([tokens(row["text"]) for row in rows], room), strict=True):
+            if (text := cut(row["text"], share)) != row["text"]:
+                row["text"], row["truncated"] = text, True
+        return rows, exists
 
     def _guarded(self, brain: Brain, query: str | None, gaps: list[Gap], options: dict[str, Any]) -> Feed:
         """A feed that fails is a named gap, never a failed answer."""

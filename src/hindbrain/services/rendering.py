@@ -25,6 +25,8 @@ def gap_text(gap: Gap) -> str:
 
 def row_text(row: Row) -> str:
     """One row in words: what it is called, whose it is, what to mind, how it came here, what it says."""
+    if row["kind"] == "evidence":
+        return f"evidence from {row['source_file']} ({row['tier']}, by {row['source_agent']})\n{row['text']}"
     marks = [row["tier"], f"by {row['source_agent']}", f"from {row['origin_brain']}"]
     marks += ["stale"] if row.get("stale") else []
     marks += ["cited code changed since"] if row.get("contradicted_by_code") else []

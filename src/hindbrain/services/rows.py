@@ -5,8 +5,9 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hindbrain.domain.brain import MEDULLA, Tier
+from hindbrain.domain.brain import MEDULLA, Brain, Tier
 from hindbrain.domain.claim import Claim, ClaimState, body_text, parse, state_of
+from hindbrain.domain.evidence import Evidence
 from hindbrain.engines.light_graph import section_id
 from hindbrain.policy.limits import DAY_MS
 from hindbrain.services import anchors
@@ -14,7 +15,18 @@ from hindbrain.services.brains import OpenBrain
 from hindbrain.stores.home import REPO_DIR, Home
 from hindbrain.stores.port import Mark, Version
 
-__all__ = ["DEMOTION", "GRADED_WRONG", "OF_ITS_TEXT", "ROW_SCHEMA", "WITNESS_SUPERSEDED", "Row", "RowMaker", "age_of", "date_of"]
+__all__ = [
+    "DEMOTION",
+    "GRADED_WRONG",
+    "OF_ITS_TEXT",
+    "ROW_SCHEMA",
+    "WITNESS_SUPERSEDED",
+    "Row",
+    "RowMaker",
+    "age_of",
+    "date_of",
+    "evidence_row",
+]
 
 DEMOTION = "demotion_pending"
 GRADED_WRONG = "graded_wrong"
@@ -59,6 +71,29 @@ def age_of(claim: Claim, now: int) -> int | None:
     """Milliseconds since this belief was born; a birth in the future counts as now, an unknown one stays unknown."""
     born = claim.origin_created if claim.origin_created is not None else claim.created
     return None if born is None else max(0, now - born)
+
+
+def evidence_row(brain: Brain, row: Evidence, score: float, parts: Mapping[str, float], *, now: int) -> Row:
+    """A piece of raw evidence beside claims: what was seen or said, by whom and where, never knowledge by itself."""
+    shown: Row = {
+        "kind": "evidence",
+        "type": "evidence",
+        "id": f"evidence::{row.id}",
+        "evidence_id": row.id,
+        "text": row.content,
+        "tier": brain.tier.value,
+        "origin_brain": brain.name,
+        "store_brain": brain.name,
+        "source_agent": row.speaker or row.role or "unknown",
+        "source_file": row.source,
+        "provenance": row.provenance.value,
+        "anchor_id": row.anchor.id,
+        "age_ms": max(0, now - (row.said_at if row.said_at is not None else row.added_at)),
+        "match": "task",
+        "score": score,
+        "score_breakdown": {name: round(part, 4) for name, part in parts.items()},
+    }
+    return shown | ({"thread": row.thread, "position": row.position} if row.thread is not None else {})
 
 
 class RowMaker:
