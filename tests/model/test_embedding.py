@@ -151,7 +151,8 @@ def test_without_a_model_the_command_says_what_to_do(world: World) -> None:
 
 
 @pytest.mark.req("CONF-03")
-def test_conf_03_vectors_of_one_brain_are_in_no_other(world: World, tiny: Path) -> None:
+def test_conf_03_vectors_of_one_brain_are_in_no_other(any_world: World, tiny: Path) -> None:
+    world = any_world
     installed(world, tiny)
     roots = [world.brain("one"), world.brain("two")]
     for root, text in zip(roots, ("The worker retries three times.", "Bees dance."), strict=True):
@@ -167,7 +168,8 @@ def test_conf_03_vectors_of_one_brain_are_in_no_other(world: World, tiny: Path) 
                     assert set(nearest(world, held, question, shelf)) == mine
 
 
-def test_a_new_model_takes_over_when_all_is_embedded(world: World, tiny: Path, tmp_path: Path) -> None:
+def test_a_new_model_takes_over_when_all_is_embedded(any_world: World, tiny: Path, tmp_path: Path) -> None:
+    world = any_world
     old = installed(world, tiny)
     root = world.brain("app")
     for number in range(3):
@@ -180,7 +182,7 @@ def test_a_new_model_takes_over_when_all_is_embedded(world: World, tiny: Path, t
     with opened(world, root) as held:
         meanwhile = embedding.state(held)
         served = nearest(world, held, "worker", Shelf.CLAIM)
-        shown = world.at(root).call("model.status")["embedded"][0]
+        shown = next(row for row in world.at(root).call("model.status")["embedded"] if row["brain"] == root)
         after = embedding.drain(held, LIMIT_S)
         kept = held.store.vectors.stamps(Shelf.CLAIM)
 
@@ -218,7 +220,8 @@ def test_the_same_model_come_back_finds_its_vectors(world: World, tiny: Path) ->
         assert world.app.house.embedding.state(held).whole
 
 
-def test_a_new_turn_changes_what_its_neighbour_is_searched_by(world: World, tiny: Path) -> None:
+def test_a_new_turn_changes_what_its_neighbour_is_searched_by(any_world: World, tiny: Path) -> None:
+    world = any_world
     installed(world, tiny)
     root = world.brain("app")
     house = world.app.house

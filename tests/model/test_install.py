@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -244,6 +245,22 @@ def test_a_damaged_model_is_told_and_words_still_find(world: World, tiny: Path, 
     assert world.at(root).seek("how does the worker retry")["results"]
     assert install(world, tiny)["installed"]
     assert world.app.house.embedder.ready()
+
+
+@pytest.mark.req("MIND-229")
+def test_mind_229_a_model_that_was_deleted_leaves_memory_to_words(world: World, tiny: Path) -> None:
+    install(world, tiny)
+    root = world.brain("app")
+    world.at(root).memorize("Retry policy", "The worker retries three times.")
+    assert world.at(root).call("model.embed")["pending"] == 0
+    shutil.rmtree(models(world))
+
+    written = world.at(root).memorize("Lock order", "The ledger is locked before the queue.")
+
+    assert written["ok"]
+    assert status(world)["state"] == "absent"
+    for question, label in (("how does the worker retry", "Retry policy"), ("lock of the ledger", "Lock order")):
+        assert label in json.dumps(world.at(root).seek(question)["results"])
 
 
 def test_a_model_is_removed(world: World, tiny: Path) -> None:
