@@ -122,6 +122,8 @@ def _imports(scope: Scope, counts: _Counts, edges: _Edges) -> list[tuple[str, ..
     for relation, names in (("imports", scope.here.locals), ("reexports", scope.here.exports)):
         given = strength(relation)
         for wanted in names.values():
+            if "#" not in wanted and len(scope.module(wanted)) > 1:
+                continue
             target = scope.imported(wanted)
             if target and target is not AMBIGUOUS and target != here:
                 whole = relation == "imports" and target.count("::") == 1
