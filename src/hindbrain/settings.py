@@ -113,6 +113,13 @@ SETTINGS: tuple[Setting, ...] = (
         read_by="hindbrain.services.reconcile",
     ),
     Setting(
+        name="watch",
+        default=True,
+        help="whether the owner watches the files of its warm brains and keeps their graphs fresh by itself",
+        read_by="hindbrain.services.house",
+        environment="HINDBRAIN_WATCH",
+    ),
+    Setting(
         name="all_brains",
         default=True,
         help="whether the explicit tier all-brains may be asked at all on this machine; it is never a default",

@@ -19,9 +19,11 @@ __all__ = [
     "SKIPPED_DIRECTORIES",
     "SKIPPED_FILES",
     "SMALL_BYTES",
+    "STEP_MS",
     "TOGETHER",
     "TOGETHER_EDGES",
     "TOGETHER_LEAST",
+    "WATCH_RETRY_SECONDS",
     "WORKERS",
 ]
 
@@ -42,6 +44,8 @@ TOGETHER: Final = 40  # files kept per file, those committed with it most often
 TOGETHER_EDGES: Final = 8  # of them with an edge: enough to find the way, few enough not to drown the structure
 TOGETHER_LEAST: Final = 2  # commits that two files must share: one may be chance
 DEBOUNCE_MS: Final = 300  # quiet time before changed files are read: an editor writes a file in several steps
+STEP_MS: Final = 100  # without a further change, after which those so far are read
+WATCH_RETRY_SECONDS: Final = 2.0  # before a watcher tries again while another ingest is at work
 
 NOTES: Final = (".md", ".markdown", ".txt")
 DOCUMENTS: Final = (".md", ".markdown", ".mdx", ".txt", ".text", ".html", ".htm", ".rst")  # read without any other program

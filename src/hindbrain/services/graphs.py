@@ -13,6 +13,7 @@ from hindbrain.domain.errors import Busy
 from hindbrain.domain.graph import Edge, FileFacts, Node
 from hindbrain.policy.graph import STRENGTHS
 from hindbrain.policy.ingest import INGEST_SECONDS, INGEST_WAIT_SECONDS, RACY_NS, TOGETHER_EDGES, TOGETHER_LEAST
+from hindbrain.services import anchors
 from hindbrain.services.brains import OpenBrain
 from hindbrain.services.parsing import Wanted, workers
 from hindbrain.stores.checkout import FileFound, History, Listing, head_of, history_of, listing
@@ -97,6 +98,24 @@ class Graphs:
             self._remember(opened, graph)
         return done
 
+    def refresh(self, opened: OpenBrain, wish: Wish, progress: Progress) -> Ingested | None:
+        """The same for files that changed; None, and no new generation, when none did."""
+        graph = _graph(opened)
+        with self._alone(graph, opened):
+            place = next((one for one in self._places(graph) if one.root == wish.root), None)
+            if place is None or not os.path.isdir(place.root):
+                return None
+            found = listing(place.root, patterns=wish.patterns, without=(self._home,))
+            known = _below(graph.files(), place.prefix, None)
+            last_ns = int(graph.meta(f"ingested_ns:{place.root}") or 0)
+            paths = {place.prefix + one.path for one in found.files}
+            skipped = set(json.loads(graph.meta(f"skipped:{place.root}") or "[]"))
+            suspects = _to_read(found.files, known, place.prefix, last_ns)
+            new = [one for one in suspects if one.path not in skipped and _differs(one)]
+            if not new and known.keys() <= paths and graph.meta(f"head:{place.root}") == head_of(place.root):
+                return None
+            return self.ingest(opened, wish, progress)
+
     @contextmanager
     def _alone(self, graph: LocalGraph, opened: OpenBrain) -> Iterator[None]:
         with graph.turn(INGEST_WAIT_SECONDS) as mine:
@@ -142,6 +161,7 @@ class Graphs:
             done.roots = tuple(one.root for one in places)
             take.set_meta("roots", json.dumps([[one.root, one.prefix, one.patterns] for one in places]))
             take.set_meta(f"ingested_ns:{place.root}", str(time.time_ns()))
+            take.set_meta(f"skipped:{place.root}", json.dumps([path for path, _ in done.skipped]))
             if history is not None:
                 take.set_meta(f"head:{place.root}", history.head)
         done.changed += done.removed
@@ -265,6 +285,11 @@ def _to_read(files: Sequence[FileFound], known: Mapping[str, FileFacts], prefix:
             digest = facts.sha256
         wanted.append(Wanted(path, one.full, one.size, digest, one.mtime_ns))
     return wanted
+
+
+def _differs(one: Wanted) -> bool:
+    """Whether a file that looks changed is."""
+    return not one.digest or anchors.file_digest(os.path.dirname(one.full), os.path.basename(one.full)) != one.digest
 
 
 def _tree(paths: set[str], name: str) -> tuple[list[Node], list[Edge]]:

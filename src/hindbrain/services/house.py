@@ -34,6 +34,7 @@ from hindbrain.services.ledgers import Ledgers
 from hindbrain.services.migration import Migration
 from hindbrain.services.model import Model
 from hindbrain.services.north import North
+from hindbrain.services.parsing import workers
 from hindbrain.services.projects import Projects
 from hindbrain.services.promotion import Promotion
 from hindbrain.services.recall import Recall
@@ -45,6 +46,7 @@ from hindbrain.services.routing import Router
 from hindbrain.services.rows import RowMaker
 from hindbrain.services.standing import Standing
 from hindbrain.services.verify import Verify
+from hindbrain.services.watching import Watching
 from hindbrain.settings import Settings
 from hindbrain.stores.home import Home
 
@@ -100,6 +102,8 @@ class House:
         self.boot = Boot(self.brains, self.router, self.gateway, self.maker, self.events, clock)
         self.graphs = Graphs(str(home.path), clock)
         self.verify = Verify(str(home.path), self.graphs)
+        self.watching = Watching(self.brains, self.graphs, self.events, enabled=resident and settings.flag("watch"))
+        self.brains.before_close = self._before_close
         self.ingests = Ingests(home, self.graphs, self.reconciler, self.events, clock)
         self.projects = Projects(home, self.brains, self.router, self.reconciler, self.ingests, clock)
         carried = EvidenceExchange(self.gateway, batches, clock)
@@ -145,12 +149,18 @@ class House:
         self.reconciler.take_up(opened)
         self.embedding.wake(opened)
 
+    def _before_close(self, opened: OpenBrain) -> None:
+        self.watching.forget(opened)
+        self.counters.flush_one(opened)
+
     def tick(self) -> None:
         """What the owner does beside the calls: write counters, take in files that were edited in place."""
         if not self._ticking.acquire(blocking=False):
             return
         try:
             self.counters.flush()
+            workers().rest()
+            self.watching.look()
             for opened in self.brains.each_warm():
                 with self.brains.use(opened.brain) as held:
                     self.reconciler.sweep(held)
@@ -159,6 +169,7 @@ class House:
             self._ticking.release()
 
     def close(self) -> None:
+        self.watching.close()
         self.embedding.close()
         self.counters.flush()
         self.recall.close()
