@@ -31,7 +31,8 @@ __all__ = [
     "confidence",
     "fused",
     "idf",
-    "own_share",
+    "lies_in",
+    "name_share",
     "part_weights",
     "shares_of",
     "signs_in_text",
@@ -234,12 +235,15 @@ def by_file(hits: Iterable[Hit]) -> dict[str, list[Hit]]:
     return dict(found)
 
 
-def own_share(question: CodeQuestion, label: str, first: int, last: int, stretches: Sequence[Hit]) -> float:
-    """What part of its file's score a symbol deserves: named in the text, called by words of it, or lying where they stand."""
+def name_share(question: CodeQuestion, label: str) -> float:
+    """What part of its file's score a symbol deserves by its name: spelled out in the text, or made of words of it."""
     if label in question.names:
         return 0.98 if question.names[label] >= 1.0 else 0.95
     words = set(code_terms(label))
-    shared = words & question.counts.keys()
-    lying = next((at for at, hit in enumerate(stretches) if hit.line_start <= last and first <= hit.line_end), None)
-    near = 0.0 if lying is None else 0.3 / (1 + lying)
-    return (0.5 * len(shared) / len(words) if words else 0.0) + near
+    return 0.5 * len(words & question.counts.keys()) / len(words) if words else 0.0
+
+
+def lies_in(first: int, last: int, stretches: Sequence[Hit]) -> float:
+    """What lines add to that: most in the best stretch that was found."""
+    at = next((at for at, hit in enumerate(stretches) if hit.line_start <= last and first <= hit.line_end), None)
+    return 0.0 if at is None else 0.3 / (1 + at)

@@ -10,15 +10,23 @@ __all__ = [
     "CHANGE_FILES",
     "CHUNK_HITS",
     "CONNECTIONS",
+    "ENOUGH",
     "FADING",
     "FILE_HITS",
     "GROUPS",
     "KIND_BIAS",
+    "MARGIN_PROVING",
+    "MARGIN_READY",
     "NAMED_SURE",
     "NAME_ALONE",
+    "NORTH_ANCHORS",
+    "PROVING",
     "QUESTION_CHARS",
     "QUESTION_TERMS",
+    "READY",
+    "RENDERED_ROWS",
     "REPEATED",
+    "SATURATED_ROWS",
     "SIMILAR_CHANGES",
     "SURE_AT",
     "SYMBOLS_PER_FILE",
@@ -88,3 +96,11 @@ GROUPS = {
 
 # What kind of file it is moves its score: tests and documents speak the language of a question but rarely answer it.
 KIND_BIAS = {"source": 0.0, "test": -0.2, "document": -0.15, "data": -0.2, "generated": -0.25, "example": -0.1}
+
+# How far an answer carries (GR-088, GR-090).
+READY, MARGIN_READY = 0.85, 0.25  # one file stands out that much: it can be edited
+PROVING, MARGIN_PROVING = 0.45, 0.02
+ENOUGH = 0.45
+SATURATED_ROWS = 8  # so many strong rows: asking for more brings more of the same
+RENDERED_ROWS = 12  # places that the text of an answer names
+NORTH_ANCHORS = 5

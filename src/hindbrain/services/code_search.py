@@ -2,7 +2,7 @@
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,7 +17,8 @@ from hindbrain.engines.code_search import (
     by_file,
     confidence,
     fused,
-    own_share,
+    lies_in,
+    name_share,
     part_weights,
     shares_of,
     signs_in_text,
@@ -105,25 +106,20 @@ class CodeSearch:
         inside = (scope or Scope()).within(view.paths)
         order = self._ranked(graph, view, question, inside, self.changes(root) if related else _NO_CHANGES)
         ranked = [one.scaled(order.sure) for one in order.ranked if one.score * order.sure >= max(min_score, 1e-9)]
-        found: list[tuple[float, str, Node, Ranked]] = []
-        wanted = set(node_types)
+        found: list[tuple[float, str, Ranked]] = []
         for at, one in enumerate(ranked):
-            nodes = graph.nodes(ids_of(view.arrays, one.path)) if at < SYMBOL_FILES else graph.nodes([f"file::{one.path}"])
-            own = nodes.pop(f"file::{one.path}", None)
-            if own is not None and inside.covers_id(own.id, one.path) and (not wanted or own.kind in wanted):
-                found.append((one.score, own.id, own, one))
-            chosen = self._symbols(question, nodes.values(), order.stretches.get(one.path, ()))
-            chosen = [
-                pair for pair in chosen if inside.covers_id(pair[1].id, one.path) and (not wanted or pair[1].kind in wanted)
-            ]
-            for share, node in chosen[: None if wanted else SYMBOLS_PER_FILE]:
-                found.append((one.score * share, node.id, node, one.scaled(share)))
-            if at >= SYMBOL_FILES and len(found) >= limit:
-                break
+            own = f"file::{one.path}"
+            if inside.covers_id(own, one.path) and _is(view, own, node_types):
+                found.append((one.score, own, one))
+            if at < SYMBOL_FILES:
+                ids = [node for node in ids_of(view.arrays, one.path) if node != own and inside.covers_id(node, one.path)]
+                wanted = [node for node in ids if _is(view, node, node_types)]
+                for share, node_id in self._symbols(graph, view, question, wanted, order.stretches.get(one.path, ())):
+                    found.append((one.score * share, node_id, one.scaled(share)))
         found = sorted((one for one in found if one[0] >= min_score), key=lambda one: (-one[0], one[1]))
-        rows = [self._row(view, node, ranked_as, order.shares) for _, _, node, ranked_as in found[:limit]]
-        total = max(len(found), len(ranked) if not wanted else 0)
-        return CodeFound(rows=rows, found=total, weights=part_weights(order.shares))
+        nodes = graph.nodes([node_id for _, node_id, _ in found[:limit]])
+        rows = [self._row(view, nodes[node_id], part, order.shares) for _, node_id, part in found[:limit] if node_id in nodes]
+        return CodeFound(rows=rows, found=len(found), weights=part_weights(order.shares))
 
     # -- looking up --------------------------------------------------------------------------------------------------
 
@@ -184,10 +180,20 @@ class CodeSearch:
         return _Order(ranked, confidence(question, signs, best, frequencies, rows), shares, stretches)
 
     @staticmethod
-    def _symbols(question: CodeQuestion, nodes: Iterable[Node], stretches: Sequence[Hit]) -> list[tuple[float, Node]]:
-        """Symbols of a file with their share of its score, best first; those that show nothing of the question are left out."""
-        scored = [(own_share(question, node.label, node.line_start, node.line_end, stretches), node) for node in nodes]
-        return sorted((one for one in scored if one[0] > 0), key=lambda one: (-one[0], one[1].line_start, one[1].id))
+    def _symbols(
+        graph: GraphStore, view: _View, question: CodeQuestion, ids: Sequence[str], stretches: Sequence[Hit]
+    ) -> list[tuple[float, str]]:
+        """The symbols of a file that show most of the question, with their share of its score, best first.
+
+        Those whose names share nothing with the question are looked at only if they are few: their lines are not in the columns.
+        """
+        labels = {node_id: view.arrays.labels[at] for node_id in ids if (at := view.place(node_id)) is not None}
+        called = sorted(labels, key=lambda node_id: (-name_share(question, labels[node_id]), node_id))[: 3 * SYMBOLS_PER_FILE]
+        scored = []
+        for node_id, node in graph.nodes(called).items():
+            lying = lies_in(node.line_start, node.line_end, stretches)
+            scored.append((min(0.98, name_share(question, node.label) + lying), node_id))
+        return sorted((one for one in scored if one[0] > 0), key=lambda one: (-one[0], one[1]))[:SYMBOLS_PER_FILE]
 
     # -- rows --------------------------------------------------------------------------------------------------------
 
@@ -230,6 +236,11 @@ class CodeSearch:
             if len(found) == CONNECTIONS:
                 break
         return list(found.values())
+
+
+def _is(view: _View, node_id: str, node_types: Collection[str]) -> bool:
+    at = view.place(node_id)
+    return at is not None and (not node_types or view.arrays.kinds[at] in node_types)
 
 
 def _kept(shelf: OrderedDict[Any, Any], key: Any, value: Any) -> None:
