@@ -78,10 +78,13 @@ def fused(candidates: Iterable[Candidate], *, words: float) -> list[Scored]:
     full = words * (WEIGHTS.lexical * (lexical > 0) + WEIGHTS.late * (late > 0)) + WEIGHTS.dense * (dense > 0)
     made = []
     for one in given:
+        shared, near = _scaled(one.lexical, lexical), _scaled(one.cosine, dense)
+        # A long row has no token states. It is not less like the question for that: it gets the mean of what is known.
+        told = _scaled(one.late, late) if one.late is not None else (shared + near) / 2 if late > 0 else 0.0
         parts = {
-            "lexical": words * WEIGHTS.lexical * _scaled(one.lexical, lexical),
-            "dense": WEIGHTS.dense * _scaled(one.cosine, dense),
-            "late": words * WEIGHTS.late * _scaled(one.late, late),
+            "lexical": words * WEIGHTS.lexical * shared,
+            "dense": WEIGHTS.dense * near,
+            "late": words * WEIGHTS.late * told,
             "prior": one.prior,
         }
         made.append((one, parts))

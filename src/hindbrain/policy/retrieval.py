@@ -48,12 +48,12 @@ class Ramp:
 class Weights:
     """What each kind of likeness weighs, each scaled so that the best row of an answer has 1."""
 
-    lexical: float = 1.0
+    lexical: float = 0.9  # a little below the others: BM25 is the surest when it is high and the noisiest when it is not
     late: float = 1.0
     dense: float = 1.0
     thread: float = 0.3  # of the best row of the same conversation: what it says around its best row is about the same
     speaker: float = 0.25  # who the question names said it; more would follow a question that names the wrong person
-    assistant: float = -0.5  # a memory is about what people said; the machine's long replies share words with every question
+    assistant: float = -0.75  # a memory is about what people said; the machine's long replies share words with every question
 
 
 # From near to far, as an addition to the score: an order among equals, not a reason to show the lesser row.
