@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from msgspec import Meta
+from msgspec import Meta, Struct
 
 from hindbrain.domain.errors import BrainlessRoot, InvalidParams, PathRefused, UnknownBrain
 from hindbrain.operations.exchange import absolute
@@ -15,6 +15,8 @@ __all__ = [
     "counterfactual",
     "coverage_session",
     "drift",
+    "federate",
+    "federate_auto",
     "graph_export",
     "graph_show",
     "impact",
@@ -252,3 +254,44 @@ def graph_export(
     """Write the graph so that common tools open it: GraphML, a JSON snapshot, DOT, or a drawing as SVG."""
     place = absolute(target, call) if target is not None else None
     return call.house.graph.views.export(call.caller, form=format, target=place, node=node, depth=depth, brain=brain)
+
+
+class Repo(Struct, forbid_unknown_fields=True):
+    """A repository to federate."""
+
+    name: str
+    path: str
+    adapter: str = "code"
+
+
+@operation("federate", effect=Effect.WRITE, progress=True, raises=_ASKING)
+def federate(
+    call: Call,
+    repos: Annotated[list[Repo], Meta(description="[{name, path}]: short names and absolute directories")],
+    name: Annotated[str | None, Meta(description="of the analysis; the names of the repositories when left out")] = None,
+    detect_cross_repo_edges: bool = True,
+    incremental: Annotated[bool, Meta(description="read only what changed since the last time")] = False,
+) -> dict[str, Any]:
+    """Put several repositories into one graph of its own, analysis:<name>, and find what binds them. No memory goes along."""
+    given = [{"name": one.name, "path": one.path, "adapter": one.adapter} for one in repos]
+    return call.house.graph.federation.federate(
+        call.caller,
+        repos=given,
+        name=name,
+        detect=detect_cross_repo_edges,
+        incremental=incremental,
+        progress=call.progress,
+    )
+
+
+@operation("federate_auto", effect=Effect.WRITE, progress=True, positional=("scope",), raises=_ASKING)
+def federate_auto(
+    call: Call,
+    scope: Annotated[str | None, Meta(description="a directory of your project; all of it when left out")] = None,
+    max_repos: Annotated[int, Meta(ge=1, le=32)] = 8,
+    execute: Annotated[bool, Meta(description="also build the analysis")] = False,
+) -> dict[str, Any]:
+    """Propose repositories that yours speaks of, with the evidence; with execute put them and yours into one analysis."""
+    return call.house.graph.federation.propose(
+        call.caller, scope=scope, max_repos=max_repos, execute=execute, progress=call.progress
+    )
