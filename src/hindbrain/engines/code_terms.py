@@ -15,6 +15,7 @@ __all__ = ["CODE_TERMS_VERSION", "code_terms", "code_words"]
 CODE_TERMS_VERSION = 1
 
 _IDENTIFIER = re.compile(r"[^\W\d]\w*")
+_ASCII = re.compile(r"[A-Za-z_]\w*", re.ASCII)  # the same on text that has nothing else, in half the time
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+")
 _LONGEST = 64
 _CACHED = 400_000  # identifiers that are remembered: more than a large repository has, some 60 MB
@@ -49,7 +50,7 @@ _known = _Known()
 
 def code_words(text: str) -> str:
     """The terms of a text joined by spaces, as an index takes them."""
-    return " ".join(filter(None, map(_known.__getitem__, _IDENTIFIER.findall(text))))
+    return " ".join(filter(None, map(_known.__getitem__, (_ASCII if text.isascii() else _IDENTIFIER).findall(text))))
 
 
 def code_terms(text: str) -> list[str]:
