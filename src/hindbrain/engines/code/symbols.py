@@ -15,7 +15,7 @@ __all__ = ["Assembled", "assemble"]
 
 _SPACE = re.compile(r"\s+")
 _NOT_PLAIN = re.compile(r"[^\w]+")
-_QUOTES = re.compile(r"^[rRbBuUfF]*(\"\"\"|'''|\"|')|(\"\"\"|'''|\"|')$")
+_QUOTES = "\"' \t\n"
 _COMMENT_LINE = re.compile(r"^\s*(?:///?!?|/\*+!?|\*+/?|#+(?!\[|!)|--)\s?([^*]*(?:\*(?!/)[^*]*)*)(?:\*/)?$")
 _SLASHES = ("//", "/*", "*")
 _HASH = ("#",)
@@ -190,7 +190,8 @@ def _brief(text: str) -> str:
 
 
 def _plain(doc: str) -> str:
-    return _QUOTES.sub("", doc.strip()) if doc else ""
+    """The text of a docstring, as much of it as is looked at."""
+    return doc[: DOC_CHARS + 20].lstrip("rRbBuUfF").strip(_QUOTES)
 
 
 def _first_line(lines: list[str]) -> str:
