@@ -16,9 +16,11 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hindbrain.domain.anchor import LEGACY
 from hindbrain.domain.brain import BrainId
@@ -87,16 +89,18 @@ class Space:
         self.centres = self._unit(self.rng.standard_normal((max(count // 50, 20), DIMS)))
 
     @staticmethod
-    def _unit(rows: "np.typing.NDArray[np.float64]") -> "np.typing.NDArray[np.float32]":
-        return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+    def _unit(rows: "NDArray[np.float64]") -> "NDArray[np.float32]":
+        scaled: NDArray[np.float32] = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+        return scaled
 
-    def drawn(self, number: int, spread: float = 0.8) -> "np.typing.NDArray[np.float32]":
+    def drawn(self, number: int, spread: float = 0.8) -> "NDArray[np.float32]":
         chosen = self.centres[self.rng.integers(0, len(self.centres), number)]
         return self._unit(chosen + self.rng.standard_normal((number, DIMS)) * (spread / DIMS**0.5))
 
     @staticmethod
-    def codes(rows: "np.typing.NDArray[np.float32]") -> "np.typing.NDArray[np.int8]":
-        return np.rint(rows * (127 / np.abs(rows).max(axis=1, keepdims=True))).astype(np.int8)
+    def codes(rows: "NDArray[np.float32]") -> "NDArray[np.int8]":
+        rounded: NDArray[np.int8] = np.rint(rows * (127 / np.abs(rows).max(axis=1, keepdims=True))).astype(np.int8)
+        return rounded
 
 
 def medians(call: Callable[[int], object], times: int) -> str:
@@ -123,15 +127,16 @@ def keep(store: SqliteStore, count: int) -> float:
     return count / used
 
 
-def embed(store: SqliteStore, space: Space) -> tuple[float, "np.typing.NDArray[np.int8]"]:
+def embed(store: SqliteStore, space: Space) -> tuple[float, "NDArray[np.int8]"]:
     """Vectors kept in a second of processor time, and all of them."""
-    used, kept, late = 0.0, [], os.urandom(LATE)
+    used, late = 0.0, os.urandom(LATE)
+    kept: list[NDArray[np.int8]] = []
     while True:
         began = time.process_time()
         pending = store.vectors.pending(STAMP, Shelf.EVIDENCE, limit=2 * BATCH)
         used += time.process_time() - began
         if not pending:
-            return sum(map(len, kept)) / used, np.concatenate(kept)
+            return sum(len(codes) for codes in kept) / used, np.concatenate(kept)
         codes = space.codes(space.drawn(len(pending)))
         kept.append(codes)
         rows = [
@@ -143,7 +148,7 @@ def embed(store: SqliteStore, space: Space) -> tuple[float, "np.typing.NDArray[n
         used += time.process_time() - began
 
 
-def recall(store: SqliteStore, codes: "np.typing.NDArray[np.int8]", questions: "np.typing.NDArray[np.float32]") -> float:
+def recall(store: SqliteStore, codes: "NDArray[np.int8]", questions: "NDArray[np.float32]") -> float:
     """The share of the ten nearest, compared with everything, that is found."""
     lengths = np.concatenate([np.linalg.norm(part.astype(np.float32), axis=1) for part in np.array_split(codes, 64)])
     first = store.vectors.pending("nobody", Shelf.EVIDENCE, limit=1)[0].turn
@@ -155,6 +160,10 @@ def recall(store: SqliteStore, codes: "np.typing.NDArray[np.int8]", questions: "
     return hits / (10 * len(questions))
 
 
+def find(store: SqliteStore, asked: list[list[str]], where: Where | None, number: int) -> object:
+    return store.find(asked[number], limit=50, within=3_000, shelf=Shelf.EVIDENCE, where=where)
+
+
 def measure(count: int, directory: Path) -> None:
     store, rng, space = SqliteStore(directory, BrainId("bench")), random.Random(11), Space(count)
     asked = [rng.choices(VOCABULARY[20:], cum_weights=WEIGHTS[20:], k=6) for _ in range(100)]
@@ -162,8 +171,7 @@ def measure(count: int, directory: Path) -> None:
     print(f"  kept              {keep(store, count):10,.0f} rows a second of processor time")
     store.find(asked[0], limit=50, within=3_000, shelf=Shelf.EVIDENCE)
     for name, where in (("find", None), ("find in a wing", Where(wing="wing3"))):
-        told = medians(lambda n, w=where: store.find(asked[n], limit=50, within=3_000, shelf=Shelf.EVIDENCE, where=w), len(asked))
-        print(f"  {name:17} {told}")
+        print(f"  {name:17} {medians(partial(find, store, asked, where), len(asked))}")
     rate, codes = embed(store, space)
     print(f"  vectors kept      {rate:10,.0f} rows a second of processor time")
     questions = space.drawn(50, spread=1.0)
