@@ -138,9 +138,10 @@ def product(place: str, rows: list[str]) -> None:
         rate("product: rows written, without vectors", len(rows), write)
         rate("product: vectors, neighbours, store (two threads)", len(rows), lambda: app.house.embedding.drain(opened, 1e9))
         latency("product: one more row until it has its vectors", lambda n: one_more(app, opened, n), 50)
-        kept = sum(one.stat().st_size for one in opened.directory.glob("vectors*") if one.is_file())
-        print(f"{'product: bytes of vectors a row':52} {kept / (len(rows) + 50):8.0f}")
-    app.close()
+        directory = opened.directory
+    app.close()  # so that the log is in the file
+    kept = sum(one.stat().st_size for one in directory.glob("vectors*") if one.is_file())
+    print(f"{'product: bytes of vectors a row':52} {kept / (len(rows) + 50):8.0f}")
 
 
 def one_more(app: App, opened: Any, number: int) -> None:

@@ -158,8 +158,11 @@ class Embedder:
             return
         # A few texts are what somebody just wrote and shall be found by soon; many are a backlog, which lets calls go first.
         polite = _step_back if len(texts) > BACKLOG else None
-        with ThreadPoolExecutor(threads, thread_name_prefix="embed", initializer=polite) as pool:
+        pool = ThreadPoolExecutor(threads, thread_name_prefix="embed", initializer=polite)
+        try:
             yield from pool.map(lambda text: _kept(encoder, text), texts)
+        finally:
+            pool.shutdown(cancel_futures=True)  # whoever wants no more waits for the texts in work only
 
     def forget(self) -> None:
         """Let go of the loaded model: another one was installed, or it was taken away."""

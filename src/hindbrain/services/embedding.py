@@ -16,7 +16,7 @@ from hindbrain.domain.errors import ModelUnavailable
 from hindbrain.policy.embedding import BATCH, LENT_BATCH, LENT_S
 from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.embedder import Embedder, ModelState
-from hindbrain.services.embedding_rows import Batch, Neighbours, embedded_claims, embedded_evidence
+from hindbrain.services.embedding_rows import Batch, Neighbours, Stopped, embedded_claims, embedded_evidence
 from hindbrain.services.events import Event, Events
 from hindbrain.stores.vector_port import Shelf
 
@@ -174,6 +174,8 @@ class Embedding:
         try:
             with self._brains.use(opened.brain) as held:
                 return self.step(held, BATCH, newest=newest)
+        except Stopped:
+            return 0
         except Exception as defect:  # noqa: BLE001 - the thread outlives a full disk; the rows stay pending, which every answer says
             LOG.error("embedding rests for %d s: %s", _RETRY_S, type(defect).__name__)
             self._resting[opened.brain.name] = time.monotonic() + _RETRY_S
@@ -191,8 +193,11 @@ class Embedding:
             waiting = {shelf: vectors.pending(stamp, shelf, limit=limit, newest=newest) for shelf in Shelf}
             if not any(waiting.values()):
                 self._drop_older(opened, stamp)
-            batches = {shelf: Batch(opened, self._embedder, stamp, rows) for shelf, rows in waiting.items() if rows}
-            return sum(self._embedded(shelf, batch) for shelf, batch in batches.items())
+            done = 0
+            for shelf, rows in waiting.items():
+                if rows:
+                    done += self._embedded(shelf, Batch(opened, self._embedder, stamp, rows, self._stopping.is_set))
+            return done
 
     def _embedded(self, shelf: Shelf, batch: Batch) -> int:
         rows = embedded_claims(batch) if shelf is Shelf.CLAIM else embedded_evidence(batch, self._neighbours)

@@ -1,7 +1,7 @@
 """Rows into vectors: which text of a claim or of evidence is embedded, and how a short turn leans on the turns beside it."""
 
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,7 @@ from hindbrain.stores.vector_port import Embedded, Pending, Shelf
 if TYPE_CHECKING:
     from hindbrain.engines.minilm import Floats, Unit
 
-__all__ = ["Batch", "Neighbours", "claim_parts", "embedded_claims", "embedded_evidence", "spoken"]
+__all__ = ["Batch", "Neighbours", "Stopped", "claim_parts", "embedded_claims", "embedded_evidence", "spoken"]
 
 _KEPT_THREADS = 64  # conversations whose order is remembered: the live ones of a busy machine
 
@@ -42,9 +42,17 @@ class Batch:
     embedder: Embedder
     stamp: str
     waiting: Sequence[Pending]
+    stopping: Callable[[], bool]
 
     def units(self, texts: Sequence[str]) -> "Iterator[Unit]":
-        return self.embedder.embed_all(texts, stamp=self.stamp)
+        for unit in self.embedder.embed_all(texts, stamp=self.stamp):
+            if self.stopping():
+                raise Stopped
+            yield unit
+
+
+class Stopped(Exception):
+    """The process wants to end in the middle of a batch: nothing of it is kept, and the next process begins it again."""
 
 
 def embedded_claims(batch: Batch) -> list[Embedded]:
