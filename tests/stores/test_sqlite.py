@@ -210,6 +210,21 @@ def test_conf_06_a_damaged_index_is_moved_aside_and_rebuilt(directory: Path, dam
     again.close()
 
 
+def test_conf_06_an_index_of_another_release_is_made_again_and_leaves_nothing(directory: Path) -> None:
+    store = opened(directory)
+    put(store, "a", "some words")
+    store.close()
+    other = apsw.Connection(str(directory / "index.db"))
+    other.execute("pragma user_version = 1; drop table mark")
+    other.close()
+
+    again = opened(directory)
+
+    assert (again.find(["words"], limit=9).keys, again.check()) == (("a",), ())
+    assert list(directory.glob("*.corrupt.*")) == []
+    again.close()
+
+
 def test_conf_06_an_index_that_breaks_while_it_is_open_is_replaced(directory: Path) -> None:
     store = opened(directory)
     put(store, "a", "some words")

@@ -43,7 +43,11 @@ _PRAGMAS = tuple(
 
 
 class _BrokenIndex(Exception):
-    """index.db is missing, damaged or of another release."""
+    """index.db is missing or damaged."""
+
+
+class _OldIndex(_BrokenIndex):
+    """index.db is of another release."""
 
 
 class _OldSchema(Exception):
@@ -111,8 +115,9 @@ class SqliteStore(SqliteText):
             try:
                 file = self._index_path.stat().st_ino
                 session.rows("attach ? as idx", (str(self._index_path),))
-                if session.rows("pragma idx.user_version") != [(INDEX_VERSION,)]:
-                    raise _BrokenIndex
+                ((made_by,),) = session.rows("pragma idx.user_version")
+                if made_by != INDEX_VERSION:
+                    raise _OldIndex if made_by else _BrokenIndex
                 self.mark(session)
             except (FileNotFoundError, ValueError, apsw.SQLError, *BROKEN) as error:
                 raise _BrokenIndex from error
@@ -203,17 +208,20 @@ class SqliteStore(SqliteText):
             connection.close()
 
     def _repair_index(self) -> None:
-        with suppress(_BrokenIndex):
-            self._attached()[0].close()
-            return  # it was not the index, or somebody else renewed it while we queued
-        self._renew_index()
+        try:
+            self._attached()[0].close()  # it was not the index, or somebody else renewed it while we queued
+        except _OldIndex:
+            self._renew_index(aside=False)  # sound, but of no use to anybody any more
+        except _BrokenIndex:
+            self._renew_index()
 
-    def _renew_index(self) -> None:
-        """Move the index aside and begin an empty one; its mark is behind, so that it is filled from brain.db."""
-        aside = f".corrupt.{now_ms()}"
+    def _renew_index(self, *, aside: bool = True) -> None:
+        """Put the index out of the way and begin an empty one; its mark is behind, so that it is filled from brain.db."""
+        suffix = f".corrupt.{now_ms()}"
         for name in ("index.db-shm", "index.db-wal", "index.db"):
+            path = self._index_path.with_name(name)
             with suppress(FileNotFoundError):
-                self._index_path.with_name(name).rename(self._index_path.with_name(name + aside))
+                path.rename(path.with_name(name + suffix)) if aside else path.unlink()
         create_private(self._index_path)
         connection = self._open()
         try:

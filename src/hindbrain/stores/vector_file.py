@@ -191,8 +191,12 @@ class VectorFile(ABC):
         """What SQLite says is wrong with the file; empty when it is sound or was never made."""
         if not self.path.exists():
             return ()
-        with self.borrowed() as session:
-            return tuple(f"{self.path.name}: {line}" for (line,) in session.rows("pragma integrity_check(10)") if line != "ok")
+        try:
+            with self.borrowed() as session:
+                said = session.rows("pragma integrity_check(10)")
+        except StoreUnavailable as error:
+            return (f"{self.path.name}: {error.message}",)
+        return tuple(f"{self.path.name}: {line}" for (line,) in said if line != "ok")
 
     def close(self) -> None:
         self._closed = True

@@ -102,6 +102,7 @@ class SqliteVectors(VectorFile):
             # Who was here between may have settled this ending too, and counted it.
             session.rows("update mark set endings = endings + 1 where endings < ?", (self._rows.endings(),))
 
+    @healing
     def scrub(self) -> None:
         """See that nothing of erased rows stays behind in the log, nor in copies that were only kept for safety."""
         for path in self.path.parent.glob(f"{self.path.name}*.corrupt.*"):
