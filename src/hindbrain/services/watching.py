@@ -106,6 +106,7 @@ class _Watch:
     def _run(self) -> None:
         from watchfiles import watch  # loaded by the owner only
 
+        caught_up = False
         try:
             for changes in watch(
                 *self._roots,
@@ -114,10 +115,14 @@ class _Watch:
                 step=STEP_MS,
                 stop_event=self._stop,
                 rust_timeout=500,
+                yield_on_timeout=True,
                 raise_interrupt=False,
                 ignore_permission_denied=True,
             ):
-                self._tell({path for _, path in changes})
+                if changes or not caught_up:
+                    # The first look is at everything: files may have changed before anybody watched them.
+                    self._tell({path for _, path in changes} if caught_up else {f"{root.rstrip('/')}/" for root in self._roots})
+                    caught_up = True
         except (OSError, RuntimeError) as error:  # the directory is gone, or the system has no more watches to give
             LOG.warning("%s is not watched any more: %s", self._roots[0], error)
 

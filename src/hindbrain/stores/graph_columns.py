@@ -60,9 +60,14 @@ def columns(
     source, target = place[found["source"]], place[found["target"]]
     both = (source >= 0) & (target >= 0)
     found, source, target = found[both], source[both], target[both]
-    kept = _distinct(source, target, found["relation"], found["flags"])
-    found, source, target = found[kept], source[kept], target[kept]
-    relations, relation = np.unique(found["relation"], return_inverse=True)
+    # By name, not by number: a graph that is built anew numbers its words in another order.
+    known = np.unique(found["relation"])
+    relations = sorted((words[int(key)], int(key)) for key in known)
+    rank = np.zeros(int(known.max()) + 1 if len(known) else 1, dtype=np.int16)
+    rank[[key for _, key in relations]] = np.arange(len(relations), dtype=np.int16)
+    relation = rank[found["relation"]]
+    kept = _distinct(source, target, relation, found["flags"])
+    found, source, target, relation = found[kept], source[kept], target[kept], relation[kept]
     nobody = ("", 0.0, 0.0)
     of = [owners.get(row[4], nobody) for row in nodes]
     both_ways = (found["flags"] & 1).astype(bool)
@@ -82,8 +87,8 @@ def columns(
         pagerank=pagerank(count, source, target, both_ways),
         source=source,
         target=target,
-        relation=relation.astype(np.int16),
-        relations=[words[int(key)] for key in relations],
+        relation=relation,
+        relations=[word for word, _ in relations],
         weight=np.ascontiguousarray(found["weight"]),
         causal=np.ascontiguousarray(found["causal"]),
         inhibitory=(found["flags"] & 2).astype(bool),
