@@ -9,8 +9,10 @@ from msgspec import Meta
 from hindbrain.domain.brain import TierAsked
 from hindbrain.domain.errors import InvalidParams
 from hindbrain.operations.registry import Effect, operation
+from hindbrain.policy.code_search import NORTH_ANCHORS
 from hindbrain.policy.recall import BEAT_MIN_SCORE, SEEK_TOP_K
 from hindbrain.services.call import Call, Retrieved
+from hindbrain.services.code_rows import with_anchors, with_code
 from hindbrain.services.recall import WIDE_IS_OFF, tier_asked
 from hindbrain.services.rendering import claims_known, gap_text, rendered_rows
 
@@ -35,8 +37,14 @@ def north(
     tier: TierArgument = None,
 ) -> Retrieved:
     """Start here: what this project and the medulla know about your task, what disagrees, what is missing, and one next move."""
-    call.house.counters.add(call.house.router.route(call.caller).brain, "queries_processed")
-    return call.house.north.north(call.caller, task=task, tier=tier)
+    route = call.house.router.route(call.caller)
+    call.house.counters.add(route.brain, "queries_processed")
+    found = call.house.north.north(call.caller, task=task, tier=tier)
+    if task is None or not task.strip():
+        return found
+    code = call.house.finding.code(route, task, limit=NORTH_ANCHORS, tier=tier, min_score=BEAT_MIN_SCORE)
+    answer = with_anchors(found.answer, code, budget=call.house.recall.tokens)
+    return Retrieved(answer=answer, candidates=found.candidates + len(code.rows), scope=found.scope)
 
 
 @operation("seek", effect=Effect.READ, everyday=True, retrieval=True, positional=("query",), raises=(InvalidParams,))
@@ -48,8 +56,10 @@ def seek(
     tier: TierArgument = None,
     min_score: Annotated[float, Meta(ge=0, le=1, description="no rows that match less than this")] = BEAT_MIN_SCORE,
     include_history: Annotated[bool, Meta(description="also superseded versions, labelled")] = False,
+    node_types: Annotated[list[str], Meta(description="only rows of these types, e.g. file, class, function")] = [],  # noqa: B006
+    graph_rerank: Annotated[bool, Meta(description="also weigh what was changed lately, and with what words")] = True,
 ) -> Retrieved:
-    """Find claims and evidence by words and meaning: this project's first, then the medulla's, each with where it comes from."""
+    """Find claims and evidence by words and meaning, this project's before the medulla's, then the code that is meant."""
     route = call.house.router.route(call.caller)
     call.house.counters.add(route.brain, "queries_processed")
     if not query.strip():
@@ -96,7 +106,10 @@ def seek(
         answer["tier_warning"] = warning or beat.warning
     if asked is TierAsked.ALL_BRAINS:
         answer["tier_warning"] = WIDE_IS_OFF
-    return Retrieved(answer=answer, candidates=found if rows else 0, scope=scope)
+    options: dict[str, Any] = {"scope": scope, "node_types": node_types, "min_score": min_score, "related": graph_rerank}
+    code = call.house.finding.code(route, query, limit=top_k, tier=wanted, **options)
+    answer = with_code(answer, code, top_k=top_k, budget=recall_service.tokens, node_types=node_types)
+    return Retrieved(answer=answer, candidates=(found if rows else 0) + code.found, scope=scope)
 
 
 def _memory_scope(scope: str | None) -> bool:

@@ -1,9 +1,10 @@
 """Code rows: how rows of code stand beside rows of memory in one answer, and what both together prove."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-from hindbrain.engines.fence import fenced
+from hindbrain.engines.fence import fenced, tokens
 from hindbrain.policy.code_search import (
     ENOUGH,
     MARGIN_PROVING,
@@ -13,39 +14,62 @@ from hindbrain.policy.code_search import (
     RENDERED_ROWS,
     SATURATED_ROWS,
 )
-from hindbrain.services.code_search import CodeFound
 
-__all__ = ["anchors_of", "judged", "with_code"]
+__all__ = ["CodeFound", "judged", "with_anchors", "with_code"]
 
 Row = dict[str, Any]
 
 
-def with_code(answer: Mapping[str, Any], code: CodeFound, *, top_k: int, node_types: Sequence[str] = ()) -> Row:
+@dataclass(slots=True)
+class CodeFound:
+    """Rows of code for a question, best first, and how many there were."""
+
+    rows: list[Row] = field(default_factory=list)
+    found: int = 0
+    weights: dict[str, float] = field(default_factory=dict)  # of the parts of each row's breakdown
+    gaps: list[Row] = field(default_factory=list)  # what kept code from being searched
+
+
+def with_code(answer: Mapping[str, Any], code: CodeFound, *, top_k: int, budget: int, node_types: Sequence[str] = ()) -> Row:
     """The answer with its code: memory first, at least half of the room for each where both have rows to show."""
     memory = [_shaped(row) for row in answer["results"] if not node_types or row.get("type") in node_types]
     memory = memory[: max(top_k - len(code.rows), (top_k + 1) // 2)]
     places = code.rows[: top_k - len(memory)]
     rows = [*memory, *places]
     merged: Row = {**answer, "results": rows, "code_found": code.found}
+    merged["honest_gaps"] = [*answer.get("honest_gaps", ()), *code.gaps]
     if not places:
         return merged | (judged(rows) if node_types else {})
     told = str(answer.get("rendered", ""))
     if not memory:
         told = told.replace("nothing relevant", "no memory about this", 1)
     merged["score_weights"] = code.weights
-    merged["rendered"] = f"{told}\n\n{rendered_code(places)}".strip()
+    merged["rendered"] = _told(told, places, budget)
     return merged | judged(rows)
 
 
-def anchors_of(code: CodeFound) -> list[Row]:
-    """Places in the code to begin a task at."""
+def with_anchors(answer: Mapping[str, Any], code: CodeFound, *, budget: int) -> Row:
+    """The answer of north with the places in the code to begin its task at."""
     kept = ("node_id", "label", "type", "file_path", "line_start", "line_end", "score", "excerpt")
-    return [{key: row[key] for key in kept} for row in code.rows]
+    merged: Row = {**answer, "anchors": [{key: row[key] for key in kept} for row in code.rows]}
+    merged["honest_gaps"] = [*answer.get("honest_gaps", ()), *code.gaps]
+    if code.rows:
+        merged["rendered"] = _told(str(answer.get("rendered", "")), code.rows, budget)
+    return merged
 
 
-def rendered_code(rows: Sequence[Row]) -> str:
-    """Places as quoted data, one a line: names and signatures are written by whoever wrote the code."""
-    shown = [f"{row['file_path']}:{row['line_start'] or 1} {row['type']} {row['label']}" for row in rows[:RENDERED_ROWS]]
+def _told(before: str, rows: Sequence[Row], budget: int) -> str:
+    """The text of an answer with as many places as its budget of tokens has room for; memory comes first."""
+    for shown in range(min(len(rows), RENDERED_ROWS), 0, -1):
+        text = f"{before}\n\n{_places(rows, shown)}".strip()
+        if tokens(text) <= budget:
+            return text
+    return before
+
+
+def _places(rows: Sequence[Row], most: int) -> str:
+    """Places as quoted data, one a line: names are written by whoever wrote the code."""
+    shown = [f"{row['file_path']}:{row['line_start'] or 1} {row['type']} {row['label']}" for row in rows[:most]]
     more = len(rows) - len(shown)
     return "Code:\n" + fenced("\n".join([*shown, *([f"and {more} more"] if more > 0 else [])]))
 

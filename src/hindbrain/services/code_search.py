@@ -34,11 +34,12 @@ from hindbrain.policy.code_search import (
     SYMBOLS_PER_FILE,
     TITLE_HITS,
 )
+from hindbrain.services.code_rows import CodeFound
 from hindbrain.services.text_search import ids_of
 from hindbrain.stores.change_log import changes_of, head_of
 from hindbrain.stores.graph_port import GraphArrays, GraphStore
 
-__all__ = ["CodeFound", "CodeSearch"]
+__all__ = ["CodeSearch"]
 
 _KEPT = 8  # graphs whose view is kept; one of a large checkout is some 30 MB
 _NO_CHANGES = ChangeMemory(())
@@ -52,15 +53,6 @@ class _Order:
     sure: float = 0.0
     shares: dict[str, float] = field(default_factory=dict)
     stretches: dict[str, list[Hit]] = field(default_factory=dict)
-
-
-@dataclass(slots=True)
-class CodeFound:
-    """Rows of code for a question, best first, and how many there were."""
-
-    rows: list[dict[str, Any]] = field(default_factory=list)
-    found: int = 0
-    weights: dict[str, float] = field(default_factory=dict)  # of the parts of each row's breakdown
 
 
 class _View(CodeView):

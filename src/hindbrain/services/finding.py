@@ -3,21 +3,25 @@
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from hindbrain.domain.brain import TierAsked, contains
 from hindbrain.domain.caller import Caller
-from hindbrain.domain.errors import InvalidParams
+from hindbrain.domain.errors import HindbrainError, InvalidParams
 from hindbrain.engines.scopes import Scope, scope_of
 from hindbrain.policy.text_search import GLOB_TOP_K
 from hindbrain.services.brains import Brains, OpenBrain
-from hindbrain.services.code_search import CodeFound, CodeSearch
+from hindbrain.services.code_rows import CodeFound
 from hindbrain.services.graphs import Graphs
 from hindbrain.services.ingests import Request
 from hindbrain.services.projects import Projects
 from hindbrain.services.recall import tier_asked
-from hindbrain.services.routing import Route, Router
+from hindbrain.services.routing import Route, Router, gap
 from hindbrain.services.text_search import Asked, Root, TextSearch
+
+if TYPE_CHECKING:
+    from hindbrain.services.code_search import CodeSearch
 
 __all__ = ["Finding"]
 
@@ -32,8 +36,13 @@ class Finding:
         self._router = router
         self._graphs = graphs
         self._projects = projects
-        self._code = CodeSearch()
         self._text = TextSearch()
+
+    @cached_property
+    def _code(self) -> "CodeSearch":
+        from hindbrain.services.code_search import CodeSearch  # it loads arrays, which a brain without code never needs
+
+        return CodeSearch()
 
     # -- code by words -----------------------------------------------------------------------------------------------
 
@@ -52,20 +61,24 @@ class Finding:
         """Files and symbols for a text. The medulla has no code, and who asks for it alone gets none."""
         if tier_asked(tier)[0] is TierAsked.MEDULLA:
             return CodeFound()
-        with self._opened(route) as opened:
-            graph = opened.graph if opened is not None else None
-            if opened is None or graph is None or not graph.counts()[0]:
-                return CodeFound()
-            return self._code.rows(
-                graph,
-                query,
-                limit=limit,
-                root=opened.brain.root,
-                scope=self._scope(opened, scope),
-                node_types=node_types,
-                min_score=min_score,
-                related=related,
-            )
+        try:
+            with self._opened(route) as opened:
+                graph = opened.graph if opened is not None else None
+                if opened is None or graph is None or not graph.counts()[0]:
+                    return CodeFound()
+                return self._code.rows(
+                    graph,
+                    query,
+                    limit=limit,
+                    root=opened.brain.root,
+                    scope=self._scope(opened, scope),
+                    node_types=node_types,
+                    min_score=min_score,
+                    related=related,
+                )
+        except (HindbrainError, OSError) as failure:
+            # A part of an answer that fails is a named gap, never a failed answer: memory is served without it.
+            return CodeFound(gaps=[gap("code_unreachable", f"the code graph did not answer: {failure}", "hindbrain doctor")])
 
     @contextmanager
     def _opened(self, route: Route) -> Iterator[OpenBrain | None]:
