@@ -47,7 +47,7 @@ def have_model(model_dir: str | None = None) -> bool:
     """Install the model that finds memory by meaning, unless it is there. Without it memory is found by words, so this is told
     and is no failure, except where nobody would read it: in continuous integration."""
     environ = {**os.environ, "HINDBRAIN_MODE": "embedded", **({"HINDBRAIN_MODEL_DIR": model_dir} if model_dir else {})}
-    print("installing the model that finds memory by meaning; the first time fetches 84 MB", file=sys.stderr)
+    print("having the model that finds memory by meaning; the first time fetches 84 MB", file=sys.stderr)
     done = subprocess.run(
         [HINDBRAIN, "model", "install", "--json"], env=environ, stdout=subprocess.PIPE, timeout=INSTALL_S, check=False
     )
