@@ -16,7 +16,6 @@ __all__ = ["boot_memory"]
 @operation(
     "boot_memory",
     effect=Effect.WRITE,
-    everyday=True,
     retrieval=True,
     positional=("action", "key", "value"),
     raises=(BrainlessRoot, CallerRootUnknown, HygieneRefused, Rejected, InvalidParams, UnknownClaim),

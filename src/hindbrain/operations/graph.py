@@ -41,7 +41,7 @@ def _count(call: Call) -> None:
     call.house.counters.add(call.house.router.route(call.caller).brain, "queries_processed")
 
 
-@operation("activate", effect=Effect.READ, everyday=True, retrieval=True, positional=("query",), raises=_ASKING)
+@operation("activate", effect=Effect.READ, retrieval=True, positional=("query",), raises=_ASKING)
 def activate(
     call: Call,
     query: Annotated[str, Meta(description="names, words or a question")],

@@ -87,8 +87,8 @@ def _arguments(name: str, run: Callable[..., Any]) -> type[msgspec.Struct]:
 
 
 _COMMON = {
-    "agent_id": {"type": "string", "description": "who calls, as host:role, e.g. codex:maker"},
-    "caller_root": {"type": "string", "description": "absolute project directory of the caller; usually known already"},
+    "agent_id": {"type": "string", "description": "who calls, e.g. codex:maker"},
+    "caller_root": {"type": "string", "description": "your project directory, absolute"},
 }
 
 

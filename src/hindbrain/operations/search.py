@@ -68,7 +68,7 @@ def search(
     return Retrieved(answer=_bounded(answer, max_output_chars), candidates=total, scope=scope)
 
 
-@operation("glob", effect=Effect.READ, everyday=True, retrieval=True, positional=("pattern",), raises=(InvalidParams,))
+@operation("glob", effect=Effect.READ, retrieval=True, positional=("pattern",), raises=(InvalidParams,))
 def glob(
     call: Call,
     pattern: Annotated[str, Meta(description="path pattern such as **/*_test.py; without a slash it is about names anywhere")],

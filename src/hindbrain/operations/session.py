@@ -108,7 +108,7 @@ def doctor(
     scan: Annotated[bool, Meta(description="also every file against the hygiene floor, and every ledger entry")] = False,
     scope: Scope = None,
     available_tools: Tools = None,
-    missing_tools: Tools = None,
+    missing_tools: Annotated[list[str] | None, Meta(description="tools you miss")] = None,
     observed_tool: str | None = None,
     observed_tool_count: int | None = None,
     observed_proof_state: str | None = None,

@@ -82,7 +82,7 @@ def _slim(schema: Any) -> Any:
         return [_slim(one) for one in schema]
     if not isinstance(schema, dict):
         return schema
-    kept = {key: value for key, value in schema.items() if not (key == "default" and value is None)}
+    kept = {key: value for key, value in schema.items() if not (key == "default" and value in (None, False))}
     for key in ("anyOf", "oneOf"):
         choices = [choice for choice in kept.get(key, ()) if choice != {"type": "null"}]
         if len(choices) == 1:
