@@ -11,7 +11,7 @@ from hindbrain.engines.document_adapters import read_bibliography, read_descript
 from hindbrain.engines.document_graph import DocumentGraph, namespaced
 from hindbrain.engines.light_file import read_light
 from hindbrain.engines.light_graph import evidence_path
-from hindbrain.policy.graph import LIGHT_STRENGTHS
+from hindbrain.policy.activation import LIGHT_WEIGHTS
 from hindbrain.policy.ingest import DOCUMENTS, NOTES
 from hindbrain.services import anchors
 from hindbrain.services.brains import OpenBrain
@@ -127,7 +127,7 @@ class Adapters:
 
 def _grounded(opened: OpenBrain, graph: LocalGraph, found: DocumentGraph, done: Ingested) -> list[Edge]:
     """Evidence that leads to code, to the symbol if it names one."""
-    strength = LIGHT_STRENGTHS["grounded_in"]
+    weight, causal = LIGHT_WEIGHTS["grounded_in"]
     edges = []
     for node, value in found.evidence:
         file = f"file::{evidence_path(value)}"
@@ -136,7 +136,7 @@ def _grounded(opened: OpenBrain, graph: LocalGraph, found: DocumentGraph, done: 
             done.evidence_unresolved += 1
             continue
         done.evidence_resolved += 1
-        edges.append(Edge(source=node, target=target, relation="grounded_in", weight=strength.weight, causal=strength.causal))
+        edges.append(Edge(source=node, target=target, relation="grounded_in", weight=weight, causal=causal))
     return edges
 
 
