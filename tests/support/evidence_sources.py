@@ -120,14 +120,17 @@ def conversation(turns: int, *, session: int = 100, words: str = "the ferry left
 
 
 _CHILD = """
-import json, os, sys
+import json, os, resource, signal, sys
 from pathlib import Path
 from hindbrain.app import embedded, local_caller
 from hindbrain.domain.caller import Channel
 from hindbrain.settings import Settings
 from hindbrain.stores.home import Home
 
-home, root, path, stop = sys.argv[1:5]
+home, root, path, stop, room = sys.argv[1:6]
+if int(room):
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # a file that may not grow is a disk without room
+    resource.setrlimit(resource.RLIMIT_FSIZE, (int(room), int(room)))
 caller = local_caller(root=root, agent="child:maker", channel=Channel.AGENT, environ={})
 session = embedded(Home(Path(home)), Settings({}), caller)
 batches = session.app.house.events
@@ -148,10 +151,10 @@ session.close()
 """
 
 
-def child(home: Path, root: str, path: str, *, killed_after: int = 0) -> "subprocess.Popen[str]":
-    """A process that takes a file in once it is told to go; it kills itself -9 after so many rows are kept."""
+def child(home: Path, root: str, path: str, *, killed_after: int = 0, room: int = 0) -> "subprocess.Popen[str]":
+    """A process that takes a file in once it is told to go; it kills itself -9 after so many rows, or has little room."""
     return subprocess.Popen(
-        [sys.executable, "-c", _CHILD, str(home), root, path, str(killed_after)],
+        [sys.executable, "-c", _CHILD, str(home), root, path, str(killed_after), str(room)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

@@ -1,6 +1,7 @@
 """Evidence: single observations, recorded, looked at, taken away and brought back. Raw, word for word, and never knowledge."""
 
 import datetime
+import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -215,8 +216,11 @@ class Observations:
         chunks = chunked(seen.text, Shape.MESSAGE)
         if len(chunks) == 1:
             chunks = [Chunk(start=0, end=len(seen.text))]
-        first, message = 0, seen.message or ""
-        if seen.thread is not None:
+        first, message, thread = 0, seen.message or "", seen.thread
+        if thread is None and len(chunks) > 1:
+            # A long text is a thread of its own chunks, so that they stand in order and beside each other.
+            thread = f"text-{hashlib.sha256(seen.text.encode()).hexdigest()[:24]}"
+        elif seen.thread is not None:
             held = [
                 row
                 for row in opened.store.thread(seen.thread, first=0, last=_LAST, where=Where(anchor_ids=(scope.anchor.id,)))
@@ -225,12 +229,12 @@ class Observations:
             same = [row.position for row in held if message and row.message == message]
             first = min(same) if same else max((row.position for row in held), default=-1) + 1
         turn = Turn(
-            text=seen.text, thread=seen.thread, message=message, speaker=seen.speaker, role=seen.role, said_at=seen.said_at
+            text=seen.text, thread=thread, message=message, speaker=seen.speaker, role=seen.role, said_at=seen.said_at
         )
         return Piece(
             text=seen.text,
             turn=turn,
-            thread=seen.thread,
+            thread=thread,
             first=first,
             chunks=chunks,
             secrets=(),

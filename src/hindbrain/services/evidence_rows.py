@@ -116,6 +116,8 @@ def pieces_of(
     for turn in turns:
         thread = turn.thread if turn.thread is not None else default_thread
         chunks = chunked(turn.text, shape)
+        if shape is Shape.MESSAGE and len(chunks) == 1:
+            chunks = [Chunk(start=0, end=len(turn.text))]  # word for word, the white space around it too
         first = places.get(thread, 0)
         places[thread] = first + len(chunks)
         yield Piece(
@@ -155,7 +157,7 @@ def rows_of(piece: Piece, scope: Scope, kept: Sequence[tuple[int, Chunk]], salt:
     """The rows of a piece; those that somebody deleted before stay deleted."""
     rows = []
     several = len(piece.chunks) > 1 and not piece.document
-    message = piece.turn.message or (f"{piece.thread or scope.source}#{piece.first}" if several else "")
+    message = piece.turn.message or (f"{piece.thread}#{piece.first}" if several else "")
     for index, chunk in kept:
         content = piece.text[chunk.start : chunk.end]
         evidence = scope.row(

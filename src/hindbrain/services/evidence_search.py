@@ -8,7 +8,7 @@ from hindbrain.domain.anchor import LEGACY
 from hindbrain.domain.brain import Brain
 from hindbrain.domain.caller import Caller
 from hindbrain.domain.errors import InvalidParams
-from hindbrain.domain.evidence import Evidence
+from hindbrain.domain.evidence import Evidence, SourceType
 from hindbrain.policy.evidence import NEIGHBOURS_MOST
 from hindbrain.policy.limits import DAY_MS
 from hindbrain.services.brains import Brains
@@ -108,7 +108,8 @@ class EvidenceSearch:
         row = hit.row
         if row.thread is None:
             return hit
-        where = Where(source=row.source, wing=row.wing, room=row.room, anchor_ids=(row.anchor.id,))
+        document = row.source if row.source_type is SourceType.PROJECT else None
+        where = Where(source=document, wing=row.wing, room=row.room, anchor_ids=(row.anchor.id,))
         with self._brains.use(hit.brain) as opened:
             around = opened.store.thread(row.thread, first=max(0, row.position - 1), last=row.position + 1, where=where)
         found = {

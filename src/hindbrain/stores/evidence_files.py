@@ -66,9 +66,7 @@ def _by_product(entry: "os.DirEntry[str]") -> bool:
 def _above(root: str, top: str, ignoring: Ignoring) -> "list[tuple[str, GitIgnoreSpec]]":
     """The rules of the directories from the checkout down to the tree, and those of the clone itself."""
     found: list[tuple[str, GitIgnoreSpec]] = []
-    if not ignoring.gitignore:
-        return found
-    if (spec := _rules(os.path.join(top, ".git", "info", "exclude"))) is not None:
+    if ignoring.gitignore and (spec := _rules(os.path.join(top, ".git", "info", "exclude"))) is not None:
         found.append((top, spec))
     inner = os.path.relpath(root, top)
     if inner != "." and not inner.startswith(".."):
