@@ -73,6 +73,7 @@ class Recall:
         self._clock = clock
         self._per_feed = settings.number("beat_rows_per_feed")
         self.tokens = settings.number("beat_tokens")
+        self._stale_after_days = settings.number("stale_after_days")
         self._medulla_wait_s = settings.number("medulla_timeout_ms") / 1000
         self._wide_allowed = settings.flag("all_brains")
         self._side = ThreadPoolExecutor(max_workers=4, thread_name_prefix="medulla")
@@ -157,7 +158,10 @@ class Recall:
                 continue
             gaps += [one for one in found.served.gaps(brain.display_name) if one not in gaps]
             now = self._clock()
-            rows += [evidence_row(brain, hit.evidence, hit.score, hit.parts, now=now) for hit in found.hits]
+            rows += [
+                evidence_row(brain, hit.evidence, hit.score, hit.parts, now=now, stale_after_days=self._stale_after_days)
+                for hit in found.hits
+            ]
         rows = sorted((row for row in rows if row["score"] >= min_score), key=lambda row: -row["score"])[:limit]
         room = max(self.tokens // 2, len(rows) * ROW_MIN_TOKENS // 2)
         for row, share in zip(rows, shares([tokens(row["text"]) for row in rows], room), strict=True):

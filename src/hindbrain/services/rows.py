@@ -73,8 +73,11 @@ def age_of(claim: Claim, now: int) -> int | None:
     return None if born is None else max(0, now - born)
 
 
-def evidence_row(brain: Brain, row: Evidence, score: float, parts: Mapping[str, float], *, now: int) -> Row:
+def evidence_row(
+    brain: Brain, row: Evidence, score: float, parts: Mapping[str, float], *, now: int, stale_after_days: int
+) -> Row:
     """A piece of raw evidence beside claims: what was seen or said, by whom and where, never knowledge by itself."""
+    age = max(0, now - (row.said_at if row.said_at is not None else row.added_at))
     shown: Row = {
         "kind": "evidence",
         "type": "evidence",
@@ -88,7 +91,8 @@ def evidence_row(brain: Brain, row: Evidence, score: float, parts: Mapping[str, 
         "source_file": row.source,
         "provenance": row.provenance.value,
         "anchor_id": row.anchor.id,
-        "age_ms": max(0, now - (row.said_at if row.said_at is not None else row.added_at)),
+        "age_ms": age,
+        "stale": age > stale_after_days * DAY_MS,
         "match": "task",
         "score": score,
         "score_breakdown": {name: round(part, 4) for name, part in parts.items()},
