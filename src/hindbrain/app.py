@@ -4,6 +4,7 @@ import os
 import secrets
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -62,12 +63,9 @@ class App:
     ) -> dict[str, Any]:
         """One call, from whatever surface: resolve the caller's own words about itself, then dispatch."""
         agent, root = arguments.get("agent_id"), arguments.get("caller_root")
-        told = Caller(
+        told = replace(
+            caller,
             agent=AgentId(agent) if isinstance(agent, str) and agent.strip() else caller.agent,
-            root=caller.root,
-            root_source=caller.root_source,
-            session=caller.session,
-            channel=caller.channel,
             told_root=canonical_root(root) if isinstance(root, str) and os.path.isabs(root) and "\x00" not in root else None,
         )
         return dispatch(Call(caller=told, house=self.house, progress=progress or _no_progress), operation, arguments)

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -206,7 +207,9 @@ def test_an_agent_reads_no_file_outside_of_its_project(world: World, root: str, 
     if where == "link":
         os.symlink(outside, path)
 
-    answer = actor.call("memory.ingest", path=path)
+    over_mcp = Actor(world, replace(actor.caller, reads_files=False))
+
+    answer = over_mcp.call("memory.ingest", path=path)
 
     assert answer["error"]["code"] == "human_needed"
     assert rows(actor) == []

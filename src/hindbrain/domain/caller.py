@@ -44,4 +44,5 @@ class Caller:
     root_source: RootSource
     session: SessionId
     channel: Channel = Channel.AGENT
+    reads_files: bool = True  # a process of the user, which can read them itself; over MCP an agent may have no shell
     told_root: str | None = None  # what the call itself says; heard only where the surface knows no brain's root

@@ -173,8 +173,8 @@ class Ingest:
         )
 
     def contained(self, caller: Caller, brain: Brain, path: str) -> None:
-        """An agent reads what belongs to its project; anything else on this machine takes a person, who can also pipe it in."""
-        if caller.channel is Channel.HUMAN:
+        """Over MCP an agent reads what belongs to its project; a process of the user could read the rest by itself anyway."""
+        if caller.channel is Channel.HUMAN or caller.reads_files:
             return
         real = os.path.realpath(path)
         found = self._brains.covering(real if os.path.isdir(real) else os.path.dirname(real))

@@ -122,7 +122,7 @@ class HttpPeer:
 
 def _caller(agent: AgentId, root: str | None, source: RootSource, session: SessionId) -> Caller:
     found = canonical_root(root) if root else None
-    return Caller(agent=agent, root=found, root_source=source, session=session, channel=Channel.AGENT)
+    return Caller(agent=agent, root=found, root_source=source, session=session, channel=Channel.AGENT, reads_files=False)
 
 
 def client_agent(ctx: Context) -> AgentId:
