@@ -5,6 +5,7 @@ many poor candidates came along. Words lead as far as they can be trusted: a que
 """
 
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -20,15 +21,19 @@ if TYPE_CHECKING:
 __all__ = [
     "Candidate",
     "Scored",
+    "Signs",
     "best_of_each",
     "distinct",
     "fused",
     "late_likeness",
+    "names_in",
     "rarity",
     "relevance",
     "together",
     "trust",
 ]
+
+_NAME = re.compile(r"(?<=[\w,;:'’)] )([A-Z][a-z]\w*)")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -159,8 +164,34 @@ def late_likeness(
     return {turn: float(means[at]) for turn, at in place.items()}
 
 
-def relevance(covered: float, cosine: float | None, late: float | None) -> float:
-    """Not below zero when the best rows are about the question. `covered`: the share of its weight that one row has in words."""
-    if cosine is None:
-        return covered - FLOOR.words_only
-    return FLOOR.base + FLOOR.covered * covered + FLOOR.cosine * cosine + FLOOR.late * (late if late is not None else cosine)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signs:
+    """What tells whether anything here is about a question at all."""
+
+    covered: float  # the share of the question's weight that one row has in words
+    near: float | None  # mean cosine of the nearest rows; None: not compared
+    unknown: float  # the share of its weight in words that no row has
+    stranger: bool  # it names somebody or something that no row names
+    rows: int  # that could have been found
+
+
+def relevance(signs: Signs) -> float:
+    """Not below zero when something is about the question. Among many rows chance brings some near, among few it does not; and
+    few cost little to show."""
+    by_words = signs.covered - FLOOR.words_only
+    if signs.near is None:
+        return by_words
+    few = max(0.0, math.log10(FLOOR.many / max(signs.rows, 1)))
+    return (
+        FLOOR.base
+        + FLOOR.covered * signs.covered
+        + FLOOR.near * signs.near
+        + FLOOR.unknown * signs.unknown
+        + (FLOOR.stranger if signs.stranger else 0.0)
+        + FLOOR.few * few
+    )
+
+
+def names_in(text: str) -> list[str]:
+    """The words of a question that are written as names: with a capital, and not because a sentence begins."""
+    return [match[1] for match in _NAME.finditer(text)]

@@ -7,7 +7,7 @@ by word. Without a model, or before the vectors are made, words alone answer, an
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from hindbrain.domain.anchor import LEGACY, AnchorKind
@@ -16,10 +16,12 @@ from hindbrain.engines.ranking import coverage
 from hindbrain.engines.retrieval import (
     Candidate,
     Scored,
+    Signs,
     best_of_each,
     distinct,
     fused,
     late_likeness,
+    names_in,
     rarity,
     relevance,
     together,
@@ -28,6 +30,7 @@ from hindbrain.engines.retrieval import (
 from hindbrain.engines.text import fold, query_terms, terms
 from hindbrain.policy.recall import QUERY_TERMS
 from hindbrain.policy.retrieval import (
+    FLOOR_NEAR,
     FLOOR_ROWS,
     LATE_ROWS,
     LOOKUP_ROWS,
@@ -103,12 +106,14 @@ class Search:
 class Gathered:
     """The candidates of one shelf."""
 
+    query: str
     words: tuple[str, ...]
     found: Found
     cosines: Mapping[int, float]
     keys: Mapping[int, str]  # turn -> slug or evidence id, of all candidates
     served: Served
     question: "Question | None" = None
+    rows: int = 0  # that the filters let through
     trust: float = 1.0
     scores: Mapping[int, float] = field(default_factory=dict)  # turn -> BM25
 
@@ -148,6 +153,7 @@ class Retrieval:
         keys = dict(zip(found.turns, found.keys, strict=True))
         served, question = self._question(opened, query)
         cosines: dict[int, float] = {}
+        among = None
         if question is not None and served.stamp is not None:
             among = opened.store.turns(filtered) if filtered is not None else None
             vectors, asked = opened.store.vectors, question.vector.tolist()
@@ -157,12 +163,14 @@ class Retrieval:
             keys |= opened.store.keys(shelf, [turn for turn in near.turns if turn not in keys])
         whole = sum(rarity(found.frequencies.get(word, 0), found.total) for word in words)
         return Gathered(
+            query=query,
             words=words,
             found=found,
             cosines=cosines,
             keys=keys,
             served=served,
             question=question,
+            rows=len(among) if among is not None else found.total,
             trust=trust(max(found.scores, default=0.0), whole),
             scores=dict(zip(found.turns, found.scores, strict=True)),
         )
@@ -261,19 +269,23 @@ class Retrieval:
 
     @staticmethod
     def _relevance(opened: OpenBrain, gathered: Gathered, best: Sequence[Scored]) -> float:
-        """How much the best rows are about the question."""
-        if not best:
-            return -1.0
+        """How much is about the question. Where vectors lag, either way of finding is enough."""
+        found, words = gathered.found, gathered.words
         said = opened.store.evidence_words([EvidenceId(one.candidate.key) for one in best])
-        found = gathered.found
-        covered = max(
-            (coverage(gathered.words, (), words, found.frequencies, found.total) for words in said.values()), default=0.0
+        covered = max((coverage(words, (), own, found.frequencies, found.total) for own in said.values()), default=0.0)
+        whole = sum(rarity(found.frequencies.get(word, 0), found.total) for word in words)
+        unknown = [word for word in words if not found.frequencies.get(word, 0)]
+        named = {term for name in names_in(gathered.query) for term in terms(name)}
+        nearest = sorted(gathered.cosines.values(), reverse=True)[:FLOOR_NEAR]
+        signs = Signs(
+            covered=covered,
+            near=sum(nearest) / len(nearest) if nearest else None,
+            unknown=sum(rarity(0, found.total) for _ in unknown) / whole if whole > 0 else 0.0,
+            stranger=not named.isdisjoint(unknown),
+            rows=gathered.rows,
         )
-        if gathered.served.stamp is None:
-            return relevance(covered, None, None)
-        cosine = max((one.candidate.cosine or 0.0 for one in best), default=0.0)
-        late = max((one.candidate.late for one in best if one.candidate.late is not None), default=None)
-        return relevance(covered, cosine, late)
+        judged = relevance(signs)
+        return max(judged, relevance(replace(signs, near=None))) if gathered.served.pending else judged
 
 
 def late_weights(gathered: Gathered) -> list[float]:

@@ -1,0 +1,156 @@
+"""Fusion: scores by hand. Likenesses are shares of the best one; words lead as far as they can be trusted."""
+
+import numpy as np
+import pytest
+
+from hindbrain.engines.retrieval import (
+    Candidate,
+    Scored,
+    Signs,
+    best_of_each,
+    distinct,
+    fused,
+    late_likeness,
+    names_in,
+    rarity,
+    relevance,
+    together,
+    trust,
+)
+from hindbrain.policy.retrieval import BESIDE, RAMP, WEIGHTS
+
+
+def keys(scored: list[Scored]) -> list[str]:
+    return [one.candidate.key for one in scored]
+
+
+def test_each_likeness_counts_by_its_share_of_the_best() -> None:
+    a = Candidate(key="a", turn=1, lexical=8.0, cosine=0.3)
+    b = Candidate(key="b", turn=2, lexical=4.0, cosine=0.6)
+
+    first, second = fused([a, b], words=1.0)
+
+    # a: 0.9 * 8/8 + 0.3/0.6; b: 0.9 * 4/8 + 0.6/0.6; no row has token states, so nothing is said by them
+    assert keys([first, second]) == ["b", "a"]
+    assert dict(first.parts) == pytest.approx({"lexical": WEIGHTS.lexical * 0.5, "dense": 1.0, "late": 0.0, "prior": 0.0})
+    assert dict(second.parts) == pytest.approx({"lexical": WEIGHTS.lexical, "dense": 0.5, "late": 0.0, "prior": 0.0})
+
+
+def test_words_that_cannot_be_trusted_leave_the_order_to_meaning() -> None:
+    a = Candidate(key="a", turn=1, lexical=1.0, cosine=0.3)
+    b = Candidate(key="b", turn=2, lexical=0.0, cosine=0.5)
+
+    assert keys(fused([a, b], words=1.0)) == ["a", "b"]
+    assert keys(fused([a, b], words=RAMP.least)) == ["b", "a"]
+
+
+@pytest.mark.parametrize(
+    ("best", "whole", "expected"),
+    [
+        (10.0, 10.0, 1.0),
+        (3.0, 10.0, 1.0),
+        (2.0, 10.0, 0.5),
+        (1.0, 10.0, RAMP.least),
+        (0.0, 10.0, RAMP.least),
+        (0.0, 0.0, RAMP.least),
+    ],
+)
+def test_trust_grows_with_the_share_of_the_question_that_words_reach(best: float, whole: float, expected: float) -> None:
+    assert trust(best, whole) == pytest.approx(expected)
+
+
+def test_a_long_row_without_token_states_gets_the_mean_of_what_is_known() -> None:
+    short = Candidate(key="short", turn=1, lexical=4.0, cosine=0.4, late=0.8)
+    long = Candidate(key="long", turn=2, lexical=4.0, cosine=0.2)
+
+    scored = {one.candidate.key: one.parts["late"] for one in fused([short, long], words=1.0)}
+
+    assert scored["short"] == pytest.approx(1.0)
+    assert scored["long"] == pytest.approx((1.0 + 0.5) / 2)
+
+
+def test_equal_rows_come_newest_first_and_nothing_gives_nothing() -> None:
+    rows = [Candidate(key=name, turn=turn, lexical=1.0) for turn, name in enumerate("abc")]
+    assert keys(fused(rows, words=1.0)) == ["c", "b", "a"]
+    assert keys(fused(reversed(rows), words=1.0)) == ["c", "b", "a"]
+    assert fused([], words=1.0) == []
+
+
+def test_a_conversation_that_answers_well_lifts_its_other_rows() -> None:
+    best = Candidate(key="best", turn=1, lexical=10.0, thread="t")
+    beside = Candidate(key="beside", turn=2, lexical=5.0, thread="t")
+    other = Candidate(key="other", turn=3, lexical=6.0, thread="u")
+
+    assert keys(fused([best, beside, other], words=1.0)) == ["best", "other", "beside"]
+    assert keys(together(fused([best, beside, other], words=1.0))) == ["best", "beside", "other"]
+
+
+def test_a_message_is_found_by_its_best_chunk_and_a_repeated_text_shows_once() -> None:
+    rows = [
+        Candidate(key="m1-a", turn=1, lexical=9.0, message="m1"),
+        Candidate(key="m1-b", turn=2, lexical=8.0, message="m1"),
+        Candidate(key="x", turn=3, lexical=7.0),
+        Candidate(key="y", turn=4, lexical=6.0),
+    ]
+    ranked = best_of_each(fused(rows, words=1.0))
+
+    assert keys(ranked) == ["m1-a", "x", "y"]
+    assert keys(distinct(ranked, lambda one: "same" if one.candidate.key in "xy" else one.candidate.key, 10)) == ["m1-a", "x"]
+    assert keys(distinct(ranked, lambda one: one.candidate.key, 2)) == ["m1-a", "x"]
+
+
+def test_tokens_of_the_turn_beside_count_a_little_less() -> None:
+    question = np.eye(2, dtype=np.float32)  # two tokens that share nothing
+    rows = {1: np.array([[1, 0]], dtype=np.float32), 2: np.array([[0, 1]], dtype=np.float32)}
+
+    alone = late_likeness(question, [1.0, 1.0], rows, {})
+    beside = late_likeness(question, [1.0, 1.0], rows, {1: [2], 2: [1]})
+    weighted = late_likeness(question, [3.0, 1.0], rows, {})
+
+    assert alone == pytest.approx({1: 0.5, 2: 0.5})
+    assert beside == pytest.approx({1: (1 + BESIDE) / 2, 2: (1 + BESIDE) / 2})
+    assert weighted == pytest.approx({1: 0.75, 2: 0.25})
+    assert late_likeness(question, [1.0, 1.0], {}, {}) == {}
+    assert late_likeness(question[:0], [], rows, {}) == {}
+
+
+def test_a_rare_word_tells_more_and_a_word_in_every_row_nearly_nothing() -> None:
+    assert rarity(1, 100) > rarity(10, 100) > rarity(50, 100)
+    assert rarity(100, 100) == pytest.approx(1e-6)
+    assert rarity(0, 0) >= 0
+
+
+def signs(covered: float, near: float | None, rows: int = 500, *, unknown: float = 0.0, stranger: bool = False) -> Signs:
+    return Signs(covered=covered, near=near, unknown=unknown, stranger=stranger, rows=rows)
+
+
+@pytest.mark.parametrize(
+    ("seen", "relevant"),
+    [
+        (signs(0.9, 0.5), True),
+        (signs(0.3, 0.55), True),
+        (signs(0.0, 0.1), False),
+        (signs(0.2, 0.3), False),
+        (signs(0.5, 0.32), True),
+        (signs(0.5, 0.32, stranger=True), False),
+        (signs(0.1, 0.3, 50), True),  # among few rows chance brings nothing near
+        (signs(0.1, 0.3, 5_000), False),
+        (signs(0.2, None), True),  # by words only: any rare word counts
+        (signs(0.0, None), False),
+    ],
+)
+def test_the_floor_has_two_sides(seen: Signs, relevant: bool) -> None:
+    assert (relevance(seen) >= 0) is relevant
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("What did Caroline say about Oslo?", ["Caroline", "Oslo"]),
+        ("Caroline likes what?", []),
+        ("What is it? When was it?", []),
+        ("how does HTTP work in the API", []),
+    ],
+)
+def test_names_are_words_with_a_capital_inside_a_sentence(question: str, names: list[str]) -> None:
+    assert names_in(question) == names
