@@ -107,8 +107,9 @@ class EvidenceErasure:
                 writer.put_tombstone(mark, at=now, by=caller.agent, reason=reason or "forgotten")
             for id_ in ids:
                 writer.drop_mark(id_, DELETED)
-            erased = writer.erase_evidence(ids)
+            # The neighbours first: what they were found by goes out of the index together with the row itself.
             self._batches.put_anew(opened, writer, rows, at=now, documents=True)
+            erased = writer.erase_evidence(ids)
         self._events.publish({"brain": opened.brain.name, "act": "evidence.forget"}, session=caller.session)
         return erased
 
