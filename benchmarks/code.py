@@ -113,8 +113,65 @@ def git(where: Path, *words: str) -> bytes:
     return subprocess.run(["git", "-C", str(where), *words], capture_output=True, check=True).stdout
 
 
-def checkout(tree: Path, commit: str) -> None:
-    git(tree, "-c", "core.hooksPath=/dev/null", "-c", "advice.detachedHead=false", "checkout", "-q", "-f", "--detach", commit)
+class Tree:
+    """A checkout that is moved from commit to commit by writing only what differs.
+
+    `git checkout` would refuse a history from which single large files are missing; here such a file is left out.
+    """
+
+    def __init__(self, source: Path, place: Path) -> None:
+        subprocess.run(["git", "clone", "-q", "--shared", "--no-checkout", str(source), str(place)], check=True)
+        self.place = place
+        self._have: dict[str, str] = {}
+
+    def move(self, commit: str) -> None:
+        files = self._listed(commit)
+        for path in self._have.keys() - files.keys():
+            (self.place / path).unlink(missing_ok=True)
+        changed = [(path, blob) for path, blob in files.items() if self._have.get(path) != blob]
+        for (path, _), content in zip(changed, self._contents([blob for _, blob in changed]), strict=True):
+            target = self.place / path
+            if content is not None:
+                if target.parent.is_file():
+                    target.parent.unlink()
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_bytes(content)
+        self._have = files
+        git(self.place, "update-ref", "--no-deref", "HEAD", commit)
+        git(self.place, "read-tree", commit)
+
+    def _listed(self, commit: str) -> dict[str, str]:
+        found = {}
+        for line in git(self.place, "ls-tree", "-r", "-z", commit).decode("utf-8", "replace").split("\0"):
+            if line:
+                facts, path = line.split("\t", 1)
+                mode, kind, blob = facts.split()
+                if kind == "blob" and mode != "120000":
+                    found[path] = blob
+        return found
+
+    def _contents(self, blobs: Sequence[str]) -> Iterator[bytes | None]:
+        asked = subprocess.Popen(
+            ["git", "-C", str(self.place), "cat-file", "--batch"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+        assert asked.stdin is not None
+        assert asked.stdout is not None
+        with asked:
+            for blob in blobs:
+                asked.stdin.write(blob.encode() + b"\n")
+                asked.stdin.flush()
+                head = asked.stdout.readline().split()
+                if head[-1] == b"missing":
+                    yield None
+                else:
+                    yield asked.stdout.read(int(head[2]))
+                    asked.stdout.read(1)
+            asked.stdin.close()
+
+    def candidates(self, kind: str) -> dict[str, str]:
+        """Source files of the tree that are no tests -> id of their content."""
+        ending = ".py" if kind == "swe" else SOURCES
+        return {p: b for p, b in self._have.items() if p.endswith(ending) and not TEST.search(p) and (self.place / p).is_file()}
 
 
 # -- rankings without the product -----------------------------------------------------------------------------------------
@@ -200,18 +257,6 @@ class Texts:
 # -- the run --------------------------------------------------------------------------------------------------------------
 
 
-def candidates(tree: Path, kind: str) -> dict[str, str]:
-    """Source files of the tree that are no tests -> id of their content."""
-    found = {}
-    for line in git(tree, "ls-tree", "-r", "-z", "HEAD").decode("utf-8", "replace").split("\0"):
-        if line:
-            facts, path = line.split("\t", 1)
-            mode, _, blob = facts.split()
-            if mode != "120000" and path.endswith(".py" if kind == "swe" else SOURCES) and not TEST.search(path):
-                found[path] = blob
-    return found
-
-
 def rank_of(order: Sequence[str], allowed: dict[str, str], gold: frozenset[str]) -> int:
     place = 0
     for path in dict.fromkeys(order):
@@ -243,21 +288,21 @@ def checked(answer: dict[str, Any]) -> dict[str, Any]:
 def run_repository(source: Path, asked: Sequence[Question], tallies: dict[str, Tally], plain: bool) -> dict[str, float]:
     told: dict[str, float] = {"files": 0, "ingest_s": 0.0, "next_s": 0.0}
     with tempfile.TemporaryDirectory(prefix="hb") as place:
-        tree = Path(os.path.realpath(place), "tree")
-        subprocess.run(["git", "clone", "-q", "--shared", "--no-checkout", str(source), str(tree)], check=True)
+        moved = Tree(source, Path(os.path.realpath(place), "tree"))
+        tree = moved.place
         app = App(Home(Path(place, "home")), Settings({}))
         caller = Caller(agent=AgentId("bench:code"), root=str(tree), root_source=RootSource.CALL, session=SessionId("code"))
         texts = Texts(tree)
         try:
             for number, question in enumerate(asked):
-                checkout(tree, question.commit)
+                moved.move(question.commit)
                 began = time.perf_counter()
                 more = {"incremental": True, "mode": "merge"} if number else {"project_root": str(tree)}
                 done = checked(app.call("ingest", {"path": str(tree), **more}, caller=caller))
                 taken = time.perf_counter() - began
                 told["files"] = done["ingest"]["files_scanned"]
                 told["ingest_s" if not number else "next_s"] += taken if not number else taken / max(1, len(asked) - 1)
-                answer(app, caller, question, candidates(tree, question.kind), texts, tallies[question.kind], plain)
+                answer(app, caller, question, moved.candidates(question.kind), texts, tallies[question.kind], plain)
         finally:
             app.close()
     return told
