@@ -64,6 +64,14 @@ def test_gr_106_a_claim_that_cites_a_node_is_told_apart_and_passes_nothing_on() 
     }
 
 
+def test_gr_105_a_directory_is_no_dependent_of_what_lies_in_it() -> None:
+    net = network("abd", [{"s": "d", "t": "a", "relation": "contains"}, {"s": "b", "t": "a"}])
+
+    found = blast(net, rows(0), "both", no(net), np.array([False, False, True]))
+
+    assert [net.ids[node] for node in found.nodes] == ["b"]
+
+
 def test_gr_105_causal_chains_are_the_strongest_ways() -> None:
     net = network(
         "abcd",

@@ -10,7 +10,8 @@ from hindbrain.engines.subgraph import Part
 
 __all__ = ["layout", "svg"]
 
-_ROUNDS = 260
+_ROUNDS = 260  # of a small picture; every round compares all pairs, so a large one gets fewer
+_PAIRS = 6_000_000
 _WIDTH, _HEIGHT, _MARGIN = 1200.0, 860.0, 70.0
 _LABELS = 60  # nodes that get their name; in a larger picture the most connected ones
 _KINDS = {
@@ -35,7 +36,9 @@ def layout(count: int, source: Ints, target: Ints) -> Floats:
     place = 0.5 + 0.45 * np.sqrt((np.arange(count) + 0.5) / max(count, 1))[:, None] * np.stack([np.cos(turn), np.sin(turn)], 1)
     ideal = 0.85 / np.sqrt(max(count, 1))
     heat = 0.12
-    for _ in range(_ROUNDS if count > 1 else 0):
+    rounds = int(min(_ROUNDS, max(_PAIRS / max(count * count, 1), 60))) if count > 1 else 0
+    cooling = (0.0008 / heat) ** (1.0 / max(rounds, 1))
+    for _ in range(rounds):
         apart = place[:, None, :] - place[None, :, :]
         distance = np.maximum(np.sqrt((apart**2).sum(axis=2)), 1e-4)
         push = (apart * (ideal**2 / distance**2)[:, :, None]).sum(axis=1)
@@ -47,9 +50,11 @@ def layout(count: int, source: Ints, target: Ints) -> Floats:
         push += (0.5 - place) * 0.35  # loosely towards the middle, so that separate parts stay in the picture
         step = np.maximum(np.sqrt((push**2).sum(axis=1)), 1e-9)[:, None]
         place = place + push / step * np.minimum(step, heat)
-        heat = max(heat * 0.982, 0.0008)
+        heat *= cooling
     low, high = place.min(axis=0, initial=1.0), place.max(axis=0, initial=0.0)
-    return np.asarray((place - low) / np.maximum(high - low, 1e-6))
+    even = np.argsort(np.argsort(place, axis=0, kind="stable"), axis=0, kind="stable") / max(count - 1, 1)
+    # Half by place and half by rank: what is dense gets room, what is alone comes nearer.
+    return np.asarray(0.5 * (place - low) / np.maximum(high - low, 1e-6) + 0.5 * even)
 
 
 def svg(net: Network, part: Part, title: str) -> str:
@@ -69,7 +74,6 @@ def svg(net: Network, part: Part, title: str) -> str:
     drawn = zip(source.tolist(), target.tolist(), names, edges.tolist(), strict=True)
     lines += [_line(x, y, radius, one, other, colours[name], name) for one, other, name, _ in drawn if one != other]
     lines.append("</g>")
-    named = set(np.lexsort((np.arange(len(nodes)), -degree))[:_LABELS].tolist())
     for place, row in enumerate(nodes.tolist()):
         colour = _KINDS.get(net.kinds[row], _OTHER)
         lines.append(
@@ -77,11 +81,10 @@ def svg(net: Network, part: Part, title: str) -> str:
             f'stroke-width="1.5"><title>{xml(net.ids[row])} ({xml(net.kinds[row])})</title></circle>'
         )
     lines.append('<g class="l">')
-    lines += [
-        _label(net.labels[row], float(x[place]), float(y[place]), float(radius[place]))
-        for place, row in enumerate(nodes.tolist())
-        if place in named
-    ]
+    taken: list[tuple[float, float, float]] = []
+    for place in np.lexsort((np.arange(len(nodes)), -degree))[:_LABELS].tolist():
+        label = _label(net.labels[nodes[place]], float(x[place]), float(y[place]), float(radius[place]), taken)
+        lines += [label] if label else []
     lines += ["</g>", *_legend(net, nodes, colours)]
     if part.left_out:
         corner = f'x="{_WIDTH - 20:.0f}" y="{_HEIGHT - 14:.0f}" text-anchor="end"'
@@ -127,11 +130,17 @@ def _line(x: Floats, y: Floats, radius: Floats, one: int, other: int, colour: st
     )
 
 
-def _label(text: str, x: float, y: float, radius: float) -> str:
+def _label(text: str, x: float, y: float, radius: float, taken: list[tuple[float, float, float]]) -> str:
+    """A name beside its node, where no other name is yet; none where there is no room. Hovering tells it anyway."""
     short = text if len(text) <= 34 else text[:33] + "…"
-    if x > _WIDTH - 220:
-        return f'<text x="{x - radius - 5:.1f}" y="{y + 4:.1f}" text-anchor="end">{xml(short)}</text>'
-    return f'<text x="{x + radius + 5:.1f}" y="{y + 4:.1f}">{xml(short)}</text>'
+    width = 7.0 * len(short)
+    for anchor, left in (("start", x + radius + 5), ("end", x - radius - 5 - width)):
+        free = all(abs(y - other) > 13 or left > right or left + width < start for start, right, other in taken)
+        if free and left > 4 and left + width < _WIDTH - 4:
+            taken.append((left, left + width, y))
+            at = left if anchor == "start" else left + width
+            return f'<text x="{at:.1f}" y="{y + 4:.1f}" text-anchor="{anchor}">{xml(short)}</text>'
+    return ""
 
 
 def _legend(net: Network, nodes: Ints, colours: dict[str, str]) -> list[str]:

@@ -20,7 +20,6 @@ class Blast:
     signal: Floats
     hops: Ints
     citation: NDArray[np.bool_]  # knowledge that cites the node: told, but no code that depends on it
-    ahead: Reached | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,20 +60,26 @@ def knowledge(net: Network) -> NDArray[np.bool_]:
     return np.fromiter((one.startswith("light::") for one in net.ids), dtype=bool, count=net.nodes)
 
 
-def blast(net: Network, nodes: Ints, direction: str, claims: NDArray[np.bool_]) -> Blast:
-    """Spread from nodes forward, in reverse or both; a claim hears of it and passes nothing on."""
+def blast(
+    net: Network, nodes: Ints, direction: str, claims: NDArray[np.bool_], shelves: NDArray[np.bool_] | None = None
+) -> Blast:
+    """Spread from nodes forward, in reverse or both; a claim hears of it and passes nothing on. `shelves` are nodes that only
+    hold others, as directories do: what lies in one does not depend on it, so they are left out."""
+    closed = claims if shelves is None else claims | shelves
     found = []
     if direction in ("forward", "both"):
-        found.append(reach(net, net.out, nodes, np.ones(len(nodes)), IMPACT, closed=claims))
+        found.append(reach(net, net.out, nodes, np.ones(len(nodes)), IMPACT, closed=closed))
     if direction in ("reverse", "both"):
-        found.append(reach(net, net.back, nodes, np.ones(len(nodes)), IMPACT, closed=claims))
+        found.append(reach(net, net.back, nodes, np.ones(len(nodes)), IMPACT, closed=closed))
     rows = np.setdiff1d(np.concatenate([one.nodes for one in found]), nodes)
+    if shelves is not None:
+        rows = rows[~shelves[rows]]
     signal = np.max([one.value[rows] for one in found], axis=0)
     first = np.argmax([one.value[rows] for one in found], axis=0)
     hops = np.choose(first, [one.hop[rows] for one in found]).astype(np.int64)
     order = np.lexsort((rows, -signal))
     rows = rows[order]
-    return Blast(nodes=rows, signal=signal[order], hops=hops[order], citation=claims[rows], ahead=found[0])
+    return Blast(nodes=rows, signal=signal[order], hops=hops[order], citation=claims[rows])
 
 
 def chains(net: Network, node: int, direction: str) -> list[Chain]:
@@ -106,7 +111,9 @@ def _chain(net: Network, found: Reached, start: int, end: int) -> Chain:
     return Chain(nodes=tuple(reversed(nodes)), edges=tuple(reversed(edges)), strength=strength)
 
 
-def taken_away(net: Network, nodes: Ints, claims: NDArray[np.bool_], *, cascade: bool) -> Fall:
+def taken_away(
+    net: Network, nodes: Ints, claims: NDArray[np.bool_], shelves: NDArray[np.bool_] | None = None, *, cascade: bool
+) -> Fall:
     """What depends on nodes and on all they contain, and what would stand alone without them. Changes nothing."""
     gone = _with_contents(net, nodes)
     removed = np.zeros(net.nodes, dtype=bool)
@@ -123,7 +130,7 @@ def taken_away(net: Network, nodes: Ints, claims: NDArray[np.bool_], *, cascade:
         dependents=dependents[order].astype(np.int64),
         lost=lost[order],
         orphans=orphans,
-        cascade=blast(net, gone, "reverse", claims) if cascade else None,
+        cascade=blast(net, gone, "reverse", claims, shelves) if cascade else None,
     )
 
 

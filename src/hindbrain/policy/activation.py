@@ -246,5 +246,5 @@ EXPORT_EDGES: Mapping[str, int] = {
     "graphml": 500_000,
     "json": 1_000_000,
     "dot": 50_000,
-    "svg": 1_500,  # beyond, no eye follows a line
+    "svg": 400,  # beyond, no eye follows a line
 }

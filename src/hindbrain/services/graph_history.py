@@ -87,8 +87,8 @@ class GraphHistory:
     @staticmethod
     def _structure(held: Held, row: int) -> dict[int, float]:
         with held.graph.lock:
-            found = blast(held.graph.net, np.array([row]), "both", held.graph.claims)
-        code = ~found.citation & ~held.graph.directories[found.nodes]
+            found = blast(held.graph.net, np.array([row]), "both", held.graph.claims, held.graph.directories)
+        code = ~found.citation
         return dict(zip(found.nodes[code].tolist(), found.signal[code].tolist(), strict=True))
 
     # -- timeline ----------------------------------------------------------------------------------------------------

@@ -177,7 +177,7 @@ class GraphQueries:
                 return Retrieved(answer=answer, candidates=0)
             net = held.graph.net
             with held.graph.lock:
-                found = blast(net, np.array([row]), direction, held.graph.claims)
+                found = blast(net, np.array([row]), direction, held.graph.claims, held.graph.directories)
                 ways = chains(net, row, direction) if causal_chains else []
             entries = self._blast_rows(held, found, max_nodes)
             code = ~found.citation
@@ -233,7 +233,7 @@ class GraphQueries:
                 return self._access.unknown(held, schema, node_ids[0] if node_ids else "", unknown=unknown)
             net = held.graph.net
             with held.graph.lock:
-                fall = taken_away(net, known, held.graph.claims, cascade=cascade)
+                fall = taken_away(net, known, held.graph.claims, held.graph.directories, cascade=cascade)
             dependents = [
                 brief | {"edges_lost": int(lost)}
                 for brief, lost in zip(held.briefs(fall.dependents.tolist()), fall.lost, strict=True)
