@@ -25,11 +25,13 @@ from hindbrain.stores.home import Home
 LIMIT = 2_000
 WORDS = "ferry pier noon parser timetable harbour ticket delay storm captain crew map quay rope tide lamp coffee train plan"
 
+SYLLABLES = [first + second for first in "bdfgklmnprst" for second in ("a", "e", "in", "or", "u", "al", "es")]
+
 
 def turns(rows: int, seed: int = 7) -> str:
     """A conversation export of turns of 8 to 40 words, in sessions of 300."""
     rng = random.Random(seed)
-    vocabulary = [*WORDS.split(), *(f"word{rng.randrange(30_000)}" for _ in range(30_000))]
+    vocabulary = [*WORDS.split() * 50, *("".join(rng.choices(SYLLABLES, k=rng.randrange(1, 4))) for _ in range(10_000))]
     lines = []
     for number in range(rows):
         said = " ".join(rng.choices(vocabulary, k=rng.randrange(8, 40)))
