@@ -61,12 +61,12 @@ def cold(graphs: Graphs, opened: OpenBrain, root: str) -> tuple[Ingested, Cost]:
     workers().close()
     before = _children()
     marks = {"begin": time.process_time()}
+
+    def note(_done: int, _total: int, text: str) -> None:
+        marks.setdefault(text, time.process_time())
+
     began = time.perf_counter()
-    done = graphs.ingest(
-        opened,
-        Wish(root=root, anew=True, only_changed=False),
-        lambda _done, _total, text: marks.setdefault(text, time.process_time()),
-    )
+    done = graphs.ingest(opened, Wish(root=root, anew=True, only_changed=False), note)
     wall = time.perf_counter() - began
     ended = time.process_time()
     workers().close()
@@ -123,15 +123,11 @@ def main() -> int:
     one_wall, one_cpu = (statistics.median(step[at] for step in steps) for at in (0, 1))
     print(f"tree               {done.files_parsed:,} files, {done.lines:,} lines")
     print(f"from cold          {cost.wall:.1f} s wall = {done.lines / cost.wall:,.0f} lines/s on this machine as it is")
-    print(
-        f"  by CPU time      {cost.parallel:.1f} s in processes, {cost.serial:.1f} s alone: {cost.on_two_cores:.1f} s on two idle"
-    )
-    print(f"                   cores = {done.lines / cost.on_two_cores:,.0f} lines/s")
+    print(f"  by CPU time      {cost.parallel:.1f} s in processes and {cost.serial:.1f} s alone: on two idle cores")
+    print(f"                   {cost.on_two_cores:.1f} s = {done.lines / cost.on_two_cores:,.0f} lines/s")
     print(f"  phases (wall)    {', '.join(f'{name} {seconds:.1f} s' for name, seconds in done.phases.items())}")
     print(f"graph              {nodes:,} nodes, {edges:,} edges")
-    print(
-        f"on disk            {size / 1e6:.0f} MB, {size / nodes:.0f} bytes per node with its text index, {size / done.lines:.0f} per line"
-    )
+    print(f"on disk            {size / 1e6:.0f} MB: {size / nodes:.0f} bytes per node with the words of its file")
     print(f"in memory          arrays in {arrays_ms:.0f} ms of CPU, about {max(held, 0) / nodes:.0f} bytes per node")
     print(f"one changed file   {one_wall:.0f} ms wall, {one_cpu:.0f} ms of CPU beside the worker (medians of {len(steps)})")
     if chosen.check:

@@ -86,17 +86,9 @@ class Graphs:
         graph = _graph(opened)
         with self._alone(graph, opened):
             self._never_below(opened, graph)
-            began = time.monotonic()
             place = self._place(opened, graph, wish)
             progress(0, 0, "reading the file list")
-            with ThreadPoolExecutor(max_workers=1, thread_name_prefix="hindbrain-log") as beside:
-                log = beside.submit(self._history, graph, place, wish)
-                found = _only(listing(place.root, patterns=wish.patterns, without=(self._home,)), wish.only)
-                done = Ingested(files_scanned=len(found.files), skipped=[(place.prefix + p, why) for p, why in found.skipped])
-                done.phases["list"] = time.monotonic() - began
-                self._write(graph, place, wish, found, done, log, progress, until=began + wish.seconds)
-            self._remember(opened, graph)
-        return done
+            return self._run(opened, graph, place, wish, self._list(place, wish), progress)
 
     def refresh(self, opened: OpenBrain, wish: Wish, progress: Progress) -> Ingested | None:
         """The same for files that changed; None, and no new generation, when none did."""
@@ -105,7 +97,7 @@ class Graphs:
             place = next((one for one in self._places(graph) if one.root == wish.root), None)
             if place is None or not os.path.isdir(place.root):
                 return None
-            found = listing(place.root, patterns=wish.patterns, without=(self._home,))
+            found = self._list(place, wish)
             known = _below(graph.files(), place.prefix, None)
             last_ns = int(graph.meta(f"ingested_ns:{place.root}") or 0)
             paths = {place.prefix + one.path for one in found.files}
@@ -114,7 +106,21 @@ class Graphs:
             new = [one for one in suspects if one.path not in skipped and _differs(one)]
             if not new and known.keys() <= paths and graph.meta(f"head:{place.root}") == head_of(place.root):
                 return None
-            return self.ingest(opened, wish, progress)
+            return self._run(opened, graph, place, wish, found, progress)
+
+    def _list(self, place: Place, wish: Wish) -> Listing:
+        return _only(listing(place.root, patterns=wish.patterns, without=(self._home,)), wish.only)
+
+    def _run(
+        self, opened: OpenBrain, graph: LocalGraph, place: Place, wish: Wish, found: Listing, progress: Progress
+    ) -> Ingested:
+        began = time.monotonic()
+        with ThreadPoolExecutor(max_workers=1, thread_name_prefix="hindbrain-log") as beside:
+            log = beside.submit(self._history, graph, place, wish)
+            done = Ingested(files_scanned=len(found.files), skipped=[(place.prefix + p, why) for p, why in found.skipped])
+            self._write(graph, place, wish, found, done, log, progress, until=began + wish.seconds)
+        self._remember(opened, graph)
+        return done
 
     @contextmanager
     def _alone(self, graph: LocalGraph, opened: OpenBrain) -> Iterator[None]:
