@@ -46,6 +46,15 @@ _BY_NAME = {
     "action": "set",
     "key": "deploy.target",
     "value": "staging",
+    "node_id": "src/worker.py",
+    "changed_node": "src/worker.py",
+    "node": "src/worker.py",
+    "task_description": "change how the worker retries",
+    "why.source": "src/worker.py",
+    "why.target": "src/queue.py",
+    "trace.text": 'File "src/worker.py", line 12, in run',
+    "graph.export.target": "graph.svg",
+    "federate.repos": [{"name": "app", "path": "/src/app"}],
 }
 _BY_KIND = {"integer": 1, "number": 0.5, "boolean": True, "list": ["some text"], "documents": [{}], "object": {}}
 _TELLING = ("text", "task", "action", "key", "value")  # may be left out, but an example without these words says little
@@ -89,10 +98,13 @@ def program(known: Manifest, local: Mapping[str, Command]) -> str:
 
 
 def _listed(entries: Mapping[str, str]) -> list[str]:
-    pad = max(len(name) for name in entries)
+    pad = max(min(len(name), _width() - 32) for name in entries)
     lines: list[str] = []
     for name, told in entries.items():
         first, *rest = wrap(str(told), max(20, _width() - pad - 4)) or [""]
+        if len(name) > pad:  # a long name has a line of its own, so that what is told of it keeps its room
+            lines.append(f"  {name}")
+            name = ""
         lines += [f"  {name:<{pad}}  {first}".rstrip(), *(f"  {'':<{pad}}  {line}" for line in rest)]
     return lines
 
@@ -163,7 +175,8 @@ def _sample(op: Command, properties: Mapping[str, Any], required: Iterable[str])
             continue
         kind, schema = kind_of(described)
         by_kind = schema["enum"][0] if kind == "enum" else _BY_KIND.get(kind, "some text")
-        found[name] = _BY_NAME.get(name, by_kind)
+        by_name = _BY_NAME.get(f"{op['name']}.{name}", _BY_NAME.get(name, by_kind))
+        found[name] = by_kind if kind == "enum" and by_name not in schema["enum"] else by_name
     return found
 
 
