@@ -176,7 +176,7 @@ def ghosts(net: Network, found: Activation) -> list[Ghost]:
         Ghost(
             source=int(rows[one[at]]),
             target=int(rows[other[at]]),
-            shared=tuple(np.array(ORDER)[taking_part[one[at]] & taking_part[other[at]]].tolist()),
+            shared=tuple(name for name, both in zip(ORDER, taking_part[one[at]] & taking_part[other[at]], strict=True) if both),
             strength=float(strength[at]),
         )
         for at in best

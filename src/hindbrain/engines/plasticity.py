@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hindbrain.engines.network import Floats, Ints, Network
 from hindbrain.policy.activation import LEARNING
@@ -67,16 +68,23 @@ def with_children(net: Network, nodes: Ints) -> Ints:
     """Nodes and what they contain."""
     _, arc = net.out.of(nodes)
     edge = net.out.edge[arc]
-    inside = net.contains[edge] & np.isin(net.source[edge], nodes)
+    inside = net.contains[edge] & _members(net, nodes)[net.source[edge]]
     return np.union1d(nodes, net.target[edge[inside]]).astype(np.int64)
 
 
 def _between(net: Network, sources: Ints, targets: Ints) -> Ints:
     """The exciting edges from some nodes to others, in order."""
-    _, arc = net.out.of(np.unique(sources))
-    edge = np.unique(net.out.edge[arc]).astype(np.int64)
-    inside = np.isin(net.source[edge], sources) & np.isin(net.target[edge], targets) & ~net.inhibitory[edge]
-    return np.asarray(edge[inside])
+    here, there = _members(net, sources), _members(net, targets)
+    _, arc = net.out.of(np.flatnonzero(here))
+    edge = net.out.edge[arc].astype(np.int64)
+    inside = here[net.source[edge]] & there[net.target[edge]] & ~net.inhibitory[edge]
+    return np.unique(edge[inside])
+
+
+def _members(net: Network, nodes: Ints) -> NDArray[np.bool_]:
+    found = np.zeros(net.nodes, dtype=bool)
+    found[nodes] = True
+    return found
 
 
 def _moved(net: Network, edges: Ints, steps: Floats, histories: Mapping[int, History]) -> Change:
