@@ -9,6 +9,7 @@ from pathlib import Path
 import apsw
 
 from hindbrain.stores.files import FileFacts
+from hindbrain.stores.sqlite_files import now_ms, unusable
 
 __all__ = ["FileState", "Seen"]
 
@@ -32,16 +33,26 @@ class Seen:
         return self.mtime_ns == facts.mtime_ns and self.size == facts.size
 
 
+def _put_away(path: Path) -> None:
+    """Nothing here is truth: a broken file goes, for labels are in it, and the next scan fills a new one."""
+    if path.is_dir():
+        path.rename(path.with_name(f"{path.name}.corrupt.{now_ms()}"))  # no work of ours, so none of our business
+        return
+    for name in (f"{path.name}-shm", f"{path.name}-wal", path.name):
+        path.with_name(name).unlink(missing_ok=True)
+
+
 class FileState:
     """One small SQLite file per brain, whatever database holds the brain itself."""
 
     def __init__(self, path: Path) -> None:
         self._lock = threading.Lock()
+        if unusable(path):
+            _put_away(path)
         try:
             self._db = self._open(path)
         except (apsw.NotADBError, apsw.CorruptError):
-            # Nothing here is truth: a broken file is put aside and the next scan fills a new one.
-            path.rename(path.with_suffix(".corrupt"))
+            _put_away(path)
             self._db = self._open(path)
 
     def _open(self, path: Path) -> apsw.Connection:

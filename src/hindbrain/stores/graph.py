@@ -29,7 +29,7 @@ from hindbrain.stores.graph_read import (
 from hindbrain.stores.graph_rows import pack
 from hindbrain.stores.graph_schema import SCHEMA, VERSION
 from hindbrain.stores.graph_writer import Take
-from hindbrain.stores.sqlite_files import Turns, create_private, now_ms, require_library, translated
+from hindbrain.stores.sqlite_files import Turns, create_private, now_ms, require_library, translated, unusable
 
 __all__ = ["LocalGraph"]
 
@@ -73,7 +73,7 @@ class LocalGraph:
                 connection, file = self._idle.pop()
             except IndexError:
                 break
-            with suppress(FileNotFoundError):
+            with suppress(OSError):
                 if self.path.stat().st_ino == file:
                     return connection, file
             connection.close()  # another process began the file anew, or somebody removed it
@@ -87,6 +87,8 @@ class LocalGraph:
                 return self._opened()
 
     def _opened(self) -> tuple[apsw.Connection, int]:
+        if unusable(self.path):
+            raise _Unusable
         try:
             file = self.path.stat().st_ino
         except FileNotFoundError as error:

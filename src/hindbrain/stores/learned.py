@@ -7,14 +7,14 @@ the checkout it is about.
 import json
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import apsw
 
-from hindbrain.stores.sqlite_files import copy_file, create_private, translated
+from hindbrain.stores.sqlite_files import copy_file, create_private, now_ms, translated, unusable
 
 __all__ = ["Defect", "Drift", "LearnedEdge", "LearnedStore", "Query", "SessionMark"]
 
@@ -104,12 +104,36 @@ class LearnedStore:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._lock = threading.RLock()
-        create_private(path)
+        if unusable(path):
+            self._put_aside()
         with translated(path):
-            self._db = apsw.Connection(str(path))
-            self._db.set_busy_timeout(10_000)
-            self._db.execute("pragma journal_mode=wal").fetchall()
-            self._db.execute(_TABLES).fetchall()
+            try:
+                self._db = self._opened()
+            except (apsw.NotADBError, apsw.CorruptError):
+                self._put_aside()
+                self._db = self._opened()
+
+    def _opened(self) -> apsw.Connection:
+        create_private(self.path)
+        db = apsw.Connection(str(self.path))
+        try:
+            db.set_busy_timeout(10_000)
+            db.execute("pragma journal_mode=wal").fetchall()
+            db.execute("pragma secure_delete=on").fetchall()  # ids of nodes have labels of claims in them
+            db.execute(_TABLES).fetchall()
+            if db.execute("pragma quick_check(1)").fetchall() != [("ok",)]:
+                raise apsw.CorruptError("the pages do not hang together")
+        except BaseException:
+            db.close()
+            raise
+        return db
+
+    def _put_aside(self) -> None:
+        """What is there cannot be read. It is kept for whoever can, and a question must not fail for it: begin anew."""
+        aside = f".corrupt.{now_ms()}"
+        for name in (f"{self.path.name}-shm", f"{self.path.name}-wal", self.path.name):
+            with suppress(FileNotFoundError):
+                self.path.with_name(name).rename(self.path.with_name(name + aside))
 
     @contextmanager
     def writing(self, *, durable: bool) -> Iterator[None]:

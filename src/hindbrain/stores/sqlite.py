@@ -21,6 +21,7 @@ from hindbrain.stores.sqlite_files import (
     now_ms,
     require_library,
     translated,
+    unusable,
 )
 from hindbrain.stores.sqlite_text import BROKEN, GLANCE_SECONDS, INDEX, INDEX_VERSION, SqliteText
 from hindbrain.stores.vector_port import Shelf, Vectors
@@ -112,6 +113,8 @@ class SqliteStore(SqliteText):
             version, journal = connection.pragma("user_version"), connection.pragma("journal_mode")
             if outstanding(self._migrations, version, str(self.path)) or journal != "wal":
                 raise _OldSchema
+            if unusable(self._index_path):
+                raise _BrokenIndex
             try:
                 file = self._index_path.stat().st_ino
                 session.rows("attach ? as idx", (str(self._index_path),))
@@ -119,6 +122,8 @@ class SqliteStore(SqliteText):
                 if made_by != INDEX_VERSION:
                     raise _OldIndex if made_by else _BrokenIndex
                 self.mark(session)
+                for words in ("words", "evidence_words"):  # its own tables are looked at when it is first read
+                    session.rows(f"select rowid from idx.{words} limit 1")
             except (FileNotFoundError, ValueError, apsw.SQLError, *BROKEN) as error:
                 raise _BrokenIndex from error
             for pragma in _PRAGMAS:
@@ -156,7 +161,7 @@ class SqliteStore(SqliteText):
                 connection, file = self._idle.pop()
             except IndexError:
                 break
-            with suppress(FileNotFoundError):
+            with suppress(OSError):
                 if self._index_path.stat().st_ino == file:
                     return connection, file
             connection.close()  # another process renewed the index, or somebody removed it
@@ -287,7 +292,8 @@ class SqliteStore(SqliteText):
         """Deleted rows are overwritten at once; now the logs go, and every copy that was only kept for safety."""
         for pattern in ("index.db*.corrupt.*", "brain.db.v*.bak"):
             for path in self.path.parent.glob(pattern):
-                path.unlink(missing_ok=True)
+                if not path.is_dir():  # no work of ours
+                    path.unlink(missing_ok=True)
         self._vectors.scrub()
         with translated(self.path):
             connection = self._open(SCRUB_MS)

@@ -18,7 +18,17 @@ from hindbrain.stores.sql_rows import COLUMNS, Row
 if sys.platform != "win32":
     import fcntl
 
-__all__ = ["SqliteSession", "Turns", "copy_file", "create_private", "now_ms", "require_library", "translated", "write_copy"]
+__all__ = [
+    "SqliteSession",
+    "Turns",
+    "copy_file",
+    "create_private",
+    "now_ms",
+    "require_library",
+    "translated",
+    "unusable",
+    "write_copy",
+]
 
 OLDEST_LIBRARY = (3, 51, 3)  # before it, a checkpoint beside a writer can lose pages (the WAL-reset bug)
 
@@ -42,7 +52,10 @@ def translated(path: Path) -> Iterator[None]:
     except apsw.FullError as error:
         raise StoreUnavailable(f"no space left for {path}: {error}", fix="free some disk space; nothing was changed") from error
     except (apsw.NotADBError, apsw.CorruptError) as error:
-        raise StoreUnavailable(f"{path} is damaged: {error}", fix="restore the brain from a backup of brain.db") from error
+        # Every other file of a brain is made again from brain.db or from the checkout; only this one has to come from a copy.
+        truth = "restore the brain from a backup of brain.db"
+        fix = truth if path.name == "brain.db" else "run hindbrain doctor; brain.db is another file and holds the memory"
+        raise StoreUnavailable(f"{path} is damaged: {error}", fix=fix) from error
     except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError, apsw.AuthError) as error:
         raise StoreUnavailable(f"{path} cannot be written: {error}", fix="check who owns the directory and its mode") from error
     except (apsw.IOError, apsw.ProtocolError, apsw.NoLFSError, apsw.NoMemError) as error:
@@ -74,6 +87,14 @@ def create_private(path: Path) -> bool:
             return False
         sync_directory(path.parent)
         return True
+
+
+def unusable(path: Path) -> bool:
+    """Something is there that can be no database of ours: a directory, a link that leads nowhere, a file we may not touch. Where
+    nothing could be put in its place, on a disk that only reads, it is not called so."""
+    if not os.path.lexists(path) or not os.access(path.parent, os.W_OK):
+        return False
+    return not (path.is_file() and os.access(path, os.R_OK | os.W_OK))
 
 
 class Turns:

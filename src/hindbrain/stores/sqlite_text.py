@@ -219,8 +219,9 @@ class SqliteText(SqlStore):
         words = list(dict.fromkeys(joined(terms).split()))
         try:
             return self._find(shelf, words, limit, within, where)
-        except StoreUnavailable as error:
-            if not isinstance(error.__cause__, BROKEN):
+        except (apsw.SQLError, StoreUnavailable) as error:
+            # The first: a table of the index is missing or of no known form. A defect of ours would fail the second time too.
+            if isinstance(error, StoreUnavailable) and not isinstance(error.__cause__, BROKEN):
                 raise
         # Derived data may always be thrown away; if it was brain.db that is damaged, the second try says so.
         self.replace_index()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 import apsw
 
 from hindbrain.domain.errors import StoreUnavailable
-from hindbrain.stores.sqlite_files import SqliteSession, create_private, now_ms, translated
+from hindbrain.stores.sqlite_files import SqliteSession, create_private, now_ms, translated, unusable
 
 if TYPE_CHECKING:
     from hindbrain.stores.vector_matrix import Matrix
@@ -135,6 +135,8 @@ class VectorFile(ABC):
             file = self.path.stat().st_ino if self.path.exists() else 0
             if not file or file != self._file:
                 self._leave()
+                if unusable(self.path):
+                    self.move_aside()
                 self._prepare()
                 file = self._file = self.path.stat().st_ino
                 self.settle()

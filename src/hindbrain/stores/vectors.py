@@ -106,7 +106,8 @@ class SqliteVectors(VectorFile):
     def scrub(self) -> None:
         """See that nothing of erased rows stays behind in the log, nor in copies that were only kept for safety."""
         for path in self.path.parent.glob(f"{self.path.name}*.corrupt.*"):
-            path.unlink(missing_ok=True)
+            if not path.is_dir():  # no work of ours
+                path.unlink(missing_ok=True)
         if self.path.exists():
             with self.borrowed() as session:
                 self.settle()
