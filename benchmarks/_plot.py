@@ -7,7 +7,7 @@ from pathlib import Path
 __all__ = ["line_chart"]
 
 _WIDTH, _HEIGHT = 760.0, 440.0
-_LEFT, _RIGHT, _TOP, _BOTTOM = 74.0, 24.0, 56.0, 92.0
+_LEFT, _RIGHT, _TOP, _BOTTOM = 74.0, 40.0, 56.0, 92.0
 _COLOURS = ("#3b6ea8", "#c4622d", "#3f8f5f", "#8a5aa8", "#b0823b", "#4f9a9a")
 
 
@@ -34,9 +34,7 @@ def line_chart(
         lines.append(
             f'<path d="M{_LEFT:.0f},{y:.1f} H{_WIDTH - _RIGHT:.0f}" stroke="#b3261e" stroke-dasharray="5 4" fill="none"/>'
         )
-        lines.append(
-            f'<text class="s" x="{_WIDTH - _RIGHT:.0f}" y="{y - 5:.1f}" text-anchor="end" fill="#b3261e">{_text(name)}</text>'
-        )
+        lines.append(f'<text class="m" x="{_LEFT + 6:.0f}" y="{y - 5:.1f}">{_text(name)}</text>')
     x_legend = _LEFT
     for number, (name, line) in enumerate(series.items()):
         colour = _COLOURS[number % len(_COLOURS)]
@@ -80,7 +78,7 @@ def _round_step(rough: float) -> float:
 def _head(title: str) -> list[str]:
     style = (
         "text{font-family:Helvetica,Arial,sans-serif;fill:#1f2328;font-size:13px}.s{font-size:12px;fill:#59636e}"
-        ".t{font-size:16px;font-weight:600}"
+        ".t{font-size:16px;font-weight:600}.m{font-size:12px;fill:#b3261e;paint-order:stroke;stroke:#fff;stroke-width:3px}"
     )
     return [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH:.0f} {_HEIGHT:.0f}" role="img">',

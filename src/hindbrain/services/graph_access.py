@@ -108,7 +108,8 @@ class GraphAccess:
         with self._brains.use(named) as opened:
             graph = self.warm.of(opened, claims=own)
             held = Held(opened=opened, graph=graph, own=own)
-            self._mark(caller, held)
+            if own:
+                self._mark(caller, held)
             yield held
 
     def _named(self, caller: Caller, brain: str | None) -> tuple[Brain, bool]:
