@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from hindbrain.domain.graph import Edge, Node
+from tests.contract.envelopes import checked
 from tests.support.given_graph import given_graph, small_project, symbol, weight_of
 from tests.support.world import DAY, World, git
 
@@ -541,6 +542,36 @@ def test_gr_trace_a_text_without_frames_of_this_project_is_blocked(world: World,
     answer = agent.call("trace", text=text)
 
     assert (answer["proof_state"], answer["suspects"]) == ("blocked", [])
+
+
+# -- the envelope --------------------------------------------------------------------------------------------------------
+
+# A call that finds something, and one that finds nothing.
+ASKED: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "activate": ({"query": "hub"}, {"query": "zzqqxx"}),
+    "graph.show": ({"node": HUB}, {"node": "zzqqxx"}),
+    "impact": ({"node_id": HUB}, {"node_id": "file::pkg/alone.zz"}),
+    "panoramic": ({}, {"scope": "nowhere"}),
+    "predict": ({"changed_node": HUB}, {"changed_node": "file::pkg/alone.zz"}),
+    "trace": ({"text": 'File "/srv/pkg/hub.zz", line 2, in dispatch_event'}, {"text": "no trace"}),
+    "warmup": ({"task_description": "hub"}, {"task_description": "zzqqxx"}),
+    "why": ({"source": ONE, "target": CHAIN}, {"source": ONE, "target": "file::pkg/alone.zz"}),
+}
+
+
+@pytest.mark.req("RC-001", "RC-002", "RC-009", "RC-031")
+@pytest.mark.parametrize("operation", sorted(ASKED))
+def test_rc_031_what_is_found_is_trusted_and_nothing_found_never_is(world: World, operation: str) -> None:
+    _, agent = small_project(world)
+    hit, miss = ASKED[operation]
+
+    found = checked(agent.call(operation, **hit), operation)
+    nothing = agent.call(operation, **miss)
+    told = checked(nothing, operation)
+
+    assert (found["trust_mode"], found["status"]) == ("full_trust", "ok")
+    assert found["observed"]["candidates"] > 0
+    assert (told["observed"]["candidates"], told["status"], nothing["proof_state"]) == (0, "triaging", "blocked")
 
 
 # -- who may ask ---------------------------------------------------------------------------------------------------------

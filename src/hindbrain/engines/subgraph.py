@@ -72,7 +72,7 @@ def _branch(net: Network, node: int, depth: int, each: int, margin: str, above: 
         for place, other in enumerate(shown):
             last = place == len(shown) - 1 and len(others) == len(shown)
             lines.append(f"{inner}{'└─' if last else '├─'} {net.labels[other]}  {net.ids[other]}")
-            if depth > 1:
+            if depth > 1 and net.kinds[other] != "directory":  # what else lies there is no neighbour
                 _branch(net, other, depth - 1, each, inner + ("   " if last else "│  "), {*above, node, other}, lines)
         if len(others) > len(shown):
             lines.append(f"{inner}└─ and {len(others) - len(shown)} more")

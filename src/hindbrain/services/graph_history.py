@@ -222,22 +222,18 @@ class GraphHistory:
     @staticmethod
     def _located(held: Held, found: Sequence[Frame]) -> list[tuple[Frame, Node | None]]:
         """Each frame with the innermost symbol that holds its line, else with its file."""
-        net, store = held.graph.net, held.opened.graph
+        net = held.graph.net
         by_name: dict[str, list[str]] = defaultdict(list)
         for row in held.graph.files.tolist():
             by_name[os.path.basename(net.paths[row])].append(net.paths[row])
         named: list[tuple[Frame, Node | None]] = []
         for frame in found:
             path = located(frame, by_name) if not third_party(frame) else None
-            if path is None or store is None:
-                named.append((frame, None))
-                continue
-            nodes = store.nodes(store.nodes_of(path)).values()
+            nodes = held.nodes(held.graph.by_path[path]) if path is not None else []
             around = [n for n in nodes if n.kind != "file" and n.line_start <= frame.line <= n.line_end]
             called = [n for n in around if n.label == frame.function] or around
             inner = min(called, key=lambda n: (n.line_end - n.line_start, n.id), default=None)
-            whole = next((n for n in nodes if n.id == f"file::{path}"), None)
-            named.append((frame, inner or whole))
+            named.append((frame, inner or next((n for n in nodes if n.kind == "file"), None)))
         return named
 
     def _suspects(self, held: Held, named: Sequence[tuple[Frame, Node | None]]) -> list[dict[str, Any]]:

@@ -134,6 +134,15 @@ class WarmGraph:
         return np.fromiter(rows, dtype=np.int64)
 
     @cached_property
+    def by_path(self) -> dict[str, list[int]]:
+        """The nodes of each file."""
+        found: dict[str, list[int]] = {}
+        for row, path in enumerate(self.net.paths):
+            if path:
+                found.setdefault(path, []).append(row)
+        return found
+
+    @cached_property
     def communities(self) -> Ints:
         return communities(self.net)
 
