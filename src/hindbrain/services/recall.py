@@ -112,7 +112,7 @@ class Recall:
         if asked is not TierAsked.PROJECT:
             feeds["medulla"] = self._medulla(query, gaps, options, marked=asked is TierAsked.MEDULLA)
         for feed in feeds.values():
-            gaps += feed.gaps
+            gaps += [one for one in feed.gaps if one not in gaps]
         rows = [row for feed in feeds.values() for row in feed.rows]
         found = sum(feed.found for feed in feeds.values())
         conflicts = self._conflicts(route, feeds, rows, ranked=ranked_pairs)

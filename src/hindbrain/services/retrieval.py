@@ -69,8 +69,8 @@ class Served:
     def gaps(self, name: str) -> list[Gap]:
         """What has to be said about it: an index that is missing or behind is named, never hidden."""
         if self.stamp is None:
-            why = self.reason or "its vectors are not made yet"
-            return [gap("no_meaning", f"{name} was searched by words only: {why}", self.fix or "hindbrain model status")]
+            text = f"searched by words only: {self.reason or f'{name} has no vectors yet'}"
+            return [gap("no_meaning", text, self.fix or "hindbrain model status")]
         if self.pending:
             text = f"{self.pending} rows of {name} have no vectors yet and were searched by words only"
             return [gap("vectors_lag", text, "hindbrain model embed")]
