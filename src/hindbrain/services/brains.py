@@ -75,6 +75,14 @@ class OpenBrain:
         """Where the graph lies once something was taken in."""
         return self.directory / "graph.db"
 
+    @property
+    def graph_lost(self) -> bool:
+        """Whether code was taken in once, and the file that held it is gone or was begun anew."""
+        if self.brain.root is None or not int(self.store.meta("graph.generation") or 0):
+            return False
+        graph = self.graph if self.graph_path.exists() else None
+        return graph is None or graph.meta("nodes") is None
+
     def counted(self) -> Counts:
         """How much the brain holds: claims, and nodes and edges of claims and code together. Makes no graph to count it."""
         own = self.store.counts()

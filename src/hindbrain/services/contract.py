@@ -85,15 +85,13 @@ class Contract:
     def _counted(self, brain: Brain | None) -> tuple[Counts | None, str | None]:
         """How much the brain holds, or why that cannot be found out; a store that fails never fails the answer."""
         try:
-            return self._counts(brain), None
+            if brain is None:
+                return self._medulla_counts(), None
+            with self._brains.use(brain) as opened:
+                lost = f"the graph of {brain.display_name} is gone; ingest makes it again" if opened.graph_lost else None
+                return opened.counted(), lost
         except (HindbrainError, OSError) as failure:
             return None, str(failure)
-
-    def _counts(self, brain: Brain | None) -> Counts:
-        if brain is None:
-            return self._medulla_counts()
-        with self._brains.use(brain) as opened:
-            return opened.counted()
 
     def _medulla_counts(self) -> Counts:
         if not self._brains.has_medulla():

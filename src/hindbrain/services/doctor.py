@@ -19,7 +19,10 @@ from hindbrain.services import anchors
 from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.contract import Contract
 from hindbrain.services.counters import BEATS, Counters, week_of
+from hindbrain.services.embedding import Embedding
+from hindbrain.services.graphs import Graphs
 from hindbrain.services.grounding import cited_lines
+from hindbrain.services.index_health import damaged_index, graph_health, kind_of_damage, learned_health, vectors_health
 from hindbrain.services.reconcile import CONFLICT, REFUSED_FILE, Reconciler
 from hindbrain.services.recovery import Recovery, index_problem
 from hindbrain.services.routing import Router
@@ -45,6 +48,8 @@ class Doctor:
         counters: Counters,
         reconciler: Reconciler,
         recovery: Recovery,
+        embedding: Embedding,
+        graphs: Graphs,
         clock: Callable[[], int],
     ) -> None:
         self._home = home
@@ -54,6 +59,8 @@ class Doctor:
         self._counters = counters
         self._reconciler = reconciler
         self._recovery = recovery
+        self._embedding = embedding
+        self._graphs = graphs
         self._clock = clock
 
     def doctor(
@@ -79,6 +86,8 @@ class Doctor:
             caller, scope=scope, available=available, missing=missing, observed=observed, hits=hits
         )
         warnings += [_diagnosed(one) for one in diagnoses]
+        notes = [one for one in warnings if one["level"] == "note"]
+        warnings = [one for one in warnings if one["level"] != "note"]
         suspected = mode == "full_trust" and observed.get("observed_proof_state") == "blocked"
         blocked = any(w["level"] == "blocked" for w in warnings) or (route.brain is not None and mode == "needs_ingest")
         status = "blocked" if blocked else "warn" if warnings or suspected else "ok"
@@ -101,6 +110,7 @@ class Doctor:
             "brains": rows,
             "findings": findings,
             "warnings": warnings,
+            "notes": notes,
             "probable_causes": ["the binding answered from another process or workspace"] if suspected else [],
             "next_actions": [w["fix"] for w in warnings if w.get("fix")] or (["nothing to do"] if status == "ok" else []),
             "exit_code": {"ok": 0, "warn": 1, "blocked": 2}[status],
@@ -143,11 +153,16 @@ class Doctor:
     def _look_at(self, opened: OpenBrain, warnings: list[dict[str, Any]], *, deep: bool) -> None:
         name, store, now = opened.brain.name, opened.store, self._clock()
         for problem in store.check():
-            warnings.append(
-                _warning("blocked", "database_damaged", f"{name}: {problem}", "restore the newest backup of brain.db")
-            )
-        if lost := index_problem(opened):
+            if kind_of_damage(problem) is None:
+                text = f"{name}: {problem}"
+                warnings.append(_warning("blocked", "database_damaged", text, "restore the newest backup of brain.db"))
+        if lost := index_problem(opened) or damaged_index(opened):
             warnings.append(_warning("warn", "index_lag", f"{name}: {lost}", "hindbrain doctor --fix"))
+        health = (vectors_health(opened, self._embedding), graph_health(opened, self._graphs), learned_health(opened))
+        for found in health:
+            if found is not None:
+                level = "note" if found.note else "warn"
+                warnings.append(_warning(level, found.kind, f"{name}: {found.text}", found.fix))
         broken = breaks(store.entries(limit=10_000_000), head=store.head()) if deep else []
         for one in broken[:5]:
             warnings.append(
@@ -377,7 +392,7 @@ class Doctor:
 _SECTIONS = {
     "runtime": (*DIAGNOSES, "token_readable"),
     "brains": ("brain_unreachable", "root_missing", "manifest_mismatch", "uncounted"),
-    "indexes": ("index_lag", "database_damaged", "vectors_lag", "graph_stale"),
+    "indexes": ("index_lag", "database_damaged", "vectors_lag", "model_damaged", "graph_stale", "learned_lost"),
     "record": ("ledger_broken", "half_promoted", "half_migrated"),
     "memory": (),
 }

@@ -17,7 +17,7 @@ from hindbrain.services.graphs import Graphs
 from hindbrain.services.ingests import Request
 from hindbrain.services.projects import Projects
 from hindbrain.services.recall import tier_asked
-from hindbrain.services.routing import Route, Router, gap
+from hindbrain.services.routing import Gap, Route, Router, gap
 from hindbrain.services.text_search import Asked, Root, TextSearch
 
 if TYPE_CHECKING:
@@ -64,8 +64,10 @@ class Finding:
         try:
             with self._opened(route) as opened:
                 graph = opened.graph if opened is not None else None
-                if opened is None or graph is None or not graph.counts()[0]:
+                if opened is None or graph is None:
                     return CodeFound()
+                if not graph.counts()[0]:
+                    return CodeFound(gaps=[_lost(opened)]) if opened.graph_lost else CodeFound()
                 return self._code.rows(
                     graph,
                     query,
@@ -135,6 +137,11 @@ class Finding:
             )
         self._projects.ingest(caller, Request(path=meant[0], mode="merge"), project_root=None, tier=None, progress=progress)
         return meant
+
+
+def _lost(opened: OpenBrain) -> Gap:
+    text = f"the graph of {opened.brain.display_name} is gone: no code was searched, memory is not touched"
+    return gap("graph_lost", text, {"tool": "ingest", "arguments": {"path": opened.brain.root}})
 
 
 def _directories(scope: str, root: str | None, roots: Sequence[str]) -> list[str]:

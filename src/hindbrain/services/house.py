@@ -112,8 +112,19 @@ class House:
         self.ledgers = Ledgers(self.brains, self.router)
         self.standing = Standing(self.brains, self.router, self.contract, self.counters, clock)
         self.recovery = Recovery(home, self.brains, self.router, self.contract, os.environ)
-        self.repairs = Repairs(home, self.brains, clock)
-        self.doctor = Doctor(home, self.brains, self.router, self.contract, self.counters, self.reconciler, self.recovery, clock)
+        self.repairs = Repairs(home, self.brains, self.embedding, self.graphs, self.ingests, clock)
+        self.doctor = Doctor(
+            home,
+            self.brains,
+            self.router,
+            self.contract,
+            self.counters,
+            self.reconciler,
+            self.recovery,
+            self.embedding,
+            self.graphs,
+            clock,
+        )
         self.model = Model(self.brains, self.router, self.embedder, self.embedding)
         self._ticking = threading.Lock()
         self._finding: Finding | None = None

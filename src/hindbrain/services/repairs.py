@@ -12,9 +12,14 @@ from hindbrain.domain.claim import parse
 from hindbrain.domain.errors import HindbrainError
 from hindbrain.domain.ledger import Act
 from hindbrain.services.brains import Brains
+from hindbrain.services.embedding import Embedding
 from hindbrain.services.gateway import claim_terms
+from hindbrain.services.graphs import Graphs
+from hindbrain.services.index_health import damaged_index, graph_health, kind_of_damage, vectors_health
+from hindbrain.services.ingests import Ingests, Request
 from hindbrain.services.recovery import index_problem
 from hindbrain.stores.home import Home
+from hindbrain.stores.vector_port import Shelf
 
 __all__ = ["Repairs"]
 
@@ -35,9 +40,14 @@ class _Repair:
 class Repairs:
     """Finds what is safe to repair in a home, and repairs it when told to."""
 
-    def __init__(self, home: Home, brains: Brains, clock: Callable[[], int]) -> None:
+    def __init__(
+        self, home: Home, brains: Brains, embedding: Embedding, graphs: Graphs, ingests: Ingests, clock: Callable[[], int]
+    ) -> None:
         self._home = home
         self._brains = brains
+        self._embedding = embedding
+        self._graphs = graphs
+        self._ingests = ingests
         self._clock = clock
 
     def fix(self, caller: Caller, *, yes: bool, progress: Progress) -> dict[str, Any]:
@@ -67,7 +77,8 @@ class Repairs:
         for brain in [*self._brains.all(), *([self._home.medulla()] if self._brains.has_medulla() else [])]:
             try:
                 with self._brains.use(brain) as opened:
-                    problem = index_problem(opened)
+                    problem = index_problem(opened) or damaged_index(opened)
+                    vectors, graph = vectors_health(opened, self._embedding), graph_health(opened, self._graphs)
             except (HindbrainError, OSError):
                 continue  # doctor names a brain that cannot be opened; no repair of ours reaches into it
             if problem is not None:
@@ -80,7 +91,58 @@ class Repairs:
                         run=self._reindexing(caller, brain),
                     )
                 )
+            if vectors is not None and vectors.kind == "vectors_lag":
+                found.append(
+                    _Repair(
+                        kind="vectors",
+                        target=brain.name,
+                        problem=vectors.text,
+                        action="give every row its vectors",
+                        run=self._embedding_anew(brain),
+                    )
+                )
+            if graph is not None and brain.root is not None and os.path.isdir(brain.root):
+                found.append(
+                    _Repair(
+                        kind="graph",
+                        target=brain.name,
+                        problem=graph.text,
+                        action="take the files in again",
+                        run=self._ingesting(caller, brain),
+                    )
+                )
         return found
+
+    def _embedding_anew(self, brain: Brain) -> Callable[[Progress], None]:
+        def run(progress: Progress) -> None:
+            with self._brains.use(brain) as opened:
+                vectors = opened.store.vectors
+                if any(kind_of_damage(one) == "vectors_lag" for one in opened.store.check()):
+                    for stamp in {one for shelf in Shelf for one in vectors.stamps(shelf)}:
+                        vectors.drop(stamp)
+                self._embedding.embed_all(opened, progress)
+
+        return run
+
+    def _ingesting(self, caller: Caller, brain: Brain) -> Callable[[Progress], None]:
+        """A graph that is there is brought up to date, one that is gone is made again from all its roots."""
+
+        def run(progress: Progress) -> None:
+            with self._brains.use(brain) as opened:
+                if not opened.graph_lost:
+                    for place in self._graphs.places(opened):
+                        request = Request(
+                            path=place.root,
+                            incremental=True,
+                            include_dotfiles=place.patterns is not None,
+                            dotfile_patterns=place.patterns or (),
+                        )
+                        self._ingests.run(caller, opened, request, progress)
+                    return
+                for root in dict.fromkeys(one for one in (brain.root, *brain.ingest_roots) if one and os.path.isdir(one)):
+                    self._ingests.run(caller, opened, Request(path=root, mode=None if root == brain.root else "merge"), progress)
+
+        return run
 
     def _reindexing(self, caller: Caller, brain: Brain) -> Callable[[Progress], None]:
         def run(progress: Progress) -> None:
