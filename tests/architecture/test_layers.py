@@ -14,8 +14,9 @@ ROOTS = {PACKAGE, f"{PACKAGE}.__main__", f"{PACKAGE}.app"}
 
 # What the rooms without I/O may import from outside the package. Not listed: whatever has a clock, chance, files or sockets.
 _VALUES = {"__future__", "abc", "collections", "collections.abc", "dataclasses", "enum", "types", "typing"}
-# Parsers of text that is handed to them; `importlib` loads a grammar when a file asks for it.
-_READERS = {"importlib", "posixpath", "tree_sitter"}
+# Parsers of text that is handed to them; `importlib` loads a grammar when a file asks for it, `datetime` reads the times that a
+# text holds and is asked for no other.
+_READERS = {"datetime", "importlib", "msgspec", "posixpath", "tree_sitter"}
 _NUMBERS = {"numpy", "numpy.typing"}
 PURE = {
     "policy": _VALUES | {"re"},

@@ -155,7 +155,8 @@ def test_gr_180_a_mistyped_command_exits_2_with_the_nearest_names(
 
 
 def test_help_every_command_that_a_text_tells_to_run_exists() -> None:
-    told = re.compile(r"(?:^|[`:] ?|\brun |\bthen |\bwith )hindbrain ((?:ledger |migrate )?[a-z][a-z-]*)")
+    families = "|".join(sorted({op["name"].split(".")[0] for op in ON_THE_CLI if "." in op["name"]}))
+    told = re.compile(rf"(?:^|[`:] ?|\brun |\bthen |\bwith )hindbrain ((?:(?:{families}) )?[a-z][a-z-]*)")
     named = {
         (found, path.name)
         for path in Path(hindbrain.__file__).parent.rglob("*.py")
@@ -189,7 +190,7 @@ def completed(tmp_path: Path, *words: str) -> set[str]:
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
 def test_completion_offers_commands_verbs_and_flags(tmp_path: Path) -> None:
-    assert completed(tmp_path, "memo") == {"memorize"}
+    assert completed(tmp_path, "memo") == {"memorize", "memory"}
     assert completed(tmp_path, "") >= {"north", "ledger", "serve"}
     assert completed(tmp_path, "ledger", "") == {"show", "verify"}
     assert {"--evidence", "--absolute", "--no-absolute", "--json"} <= completed(tmp_path, "memorize", "Label", "--")

@@ -1,7 +1,6 @@
 """Chunks: a text cut where its structure allows, into pieces an embedder can read. Every chunk is a span of the text itself,
 so that what is kept is word for word what was read. Knows nothing of files and of what is kept."""
 
-import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -48,7 +47,8 @@ class Chunk:
 
 def shape_of(name: str) -> Shape:
     """The shape of a file by its name."""
-    suffix = os.path.splitext(name)[1].lower()
+    _, dot, last = name.rpartition("/")[2].rpartition(".")
+    suffix = dot + last.lower()
     if suffix in policy.DOCUMENT_SUFFIXES:
         return Shape.MARKDOWN
     return Shape.CODE if suffix in policy.CODE_SUFFIXES else Shape.PLAIN

@@ -65,8 +65,7 @@ def _asked(program: str, directory: str, *words: str) -> list[str] | None:
 
 def _environment() -> dict[str, str]:
     """Without the variables of a git that started us, which would speak of its repository; with the user's own trust settings."""
-    kept = {name: os.environ[name] for name in ("HOME", "XDG_CONFIG_HOME") if name in os.environ}
-    return {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C", **kept}
+    return {"PATH": os.defpath, "LC_ALL": "C", "HOME": os.path.expanduser("~")}
 
 
 def checkout_by_files(directory: str) -> Checkout:

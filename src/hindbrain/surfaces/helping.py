@@ -46,6 +46,7 @@ _BY_NAME = {
     "action": "set",
     "key": "deploy.target",
     "value": "staging",
+    "evidence_id": "ev_0123456789abcdef01234567",
     "node_id": "src/worker.py",
     "changed_node": "src/worker.py",
     "node": "src/worker.py",
