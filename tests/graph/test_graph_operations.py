@@ -1,6 +1,7 @@
 """The operations on a graph, through the house: answers, envelopes, learning that lasts, claims beside code."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -200,6 +201,33 @@ def test_gr_128_an_edge_that_is_gone_is_dropped_in_silence(world: World) -> None
     given_graph(world, root, [Node(id=HUB, label="hub.zz", kind="file", path="pkg/hub.zz")], [])
 
     assert agent.call("activate", query="hub")["ok"]
+
+
+def test_gr_128_two_processes_on_one_home_learn_from_each_other(world: World) -> None:
+    root, agent = small_project(world)
+    agent.call("activate", query="hub", learn=False)  # warm before the other one learns
+    second = World(world.place)
+
+    second.at(root).call("learn", feedback="correct", node_ids=[ONE, HUB])
+    agent.call("learn", feedback="correct", node_ids=[ONE, HUB])
+
+    assert weight_of(world, root, ONE, HUB) == pytest.approx(1.0, abs=1e-6)
+    assert weight_of(second, root, ONE, HUB) == pytest.approx(1.0, abs=1e-6)
+    assert generation(second, root) == 2
+    second.close()
+
+
+def test_gr_127_many_threads_learn_and_none_is_lost(world: World) -> None:
+    root, agent = small_project(world)
+
+    with ThreadPoolExecutor(max_workers=4) as threads:
+        answers = list(threads.map(lambda _: agent.call("activate", query="hub"), range(20)))
+
+    assert all(answer["ok"] for answer in answers)
+    assert generation(world, root) == 20
+    told = weight_of(world, root, HUB, CHAIN)
+    world.restart()
+    assert weight_of(world, root, HUB, CHAIN) == pytest.approx(told, abs=1e-6)
 
 
 def test_gr_129_what_one_brain_learned_another_does_not_know(world: World) -> None:

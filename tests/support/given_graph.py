@@ -7,7 +7,7 @@ from hindbrain.domain.brain import Brain
 from hindbrain.domain.graph import Edge, Node
 from tests.support.world import Actor, World
 
-__all__ = ["brain_of", "given_graph", "small_project", "weight_of"]
+__all__ = ["brain_of", "given_graph", "small_project", "symbol", "weight_of"]
 
 
 def brain_of(world: World, root: str) -> Brain:

@@ -18,6 +18,7 @@ from hindbrain.domain.errors import (
     WouldDowngrade,
 )
 from hindbrain.operations.registry import Effect, operation
+from hindbrain.policy.activation import LEARNING
 from hindbrain.services.call import Call
 from hindbrain.services.grades import names_code
 
@@ -61,7 +62,7 @@ def learn(
     feedback: Annotated[str, Meta(description="correct, wrong or partial")],
     node_ids: Annotated[list[str], Meta(description="slugs or labels of claims, node_ids of memory rows or of code, paths")],
     query: Annotated[str, Meta(description="what had been asked")] = "",
-    strength: Annotated[float, Meta(ge=0, le=1)] = 0.2,
+    strength: Annotated[float, Meta(ge=0, le=1)] = LEARNING.strength,
     tier: Annotated[str | None, Meta(description="project or medulla, when the label lives in both")] = None,
 ) -> dict[str, Any]:
     """Grade claims, and teach the graph: `correct` binds the named code closer and notes a confirmed defect, `wrong` loosens it.
