@@ -62,6 +62,7 @@ class Matrix:
         self.lock = threading.Lock()  # held by who adds rows
         self.reached = 0  # the id of the last row taken in
         self._size = 0
+        self._highest = -1  # turn
         self._codes = np.empty((0, dims), dtype=np.int8)
         self._words = np.empty((-(-dims // _WORD), 0), dtype=np.uint64)
         self._lengths: _Floats = np.empty(0, dtype=np.float32)
@@ -76,7 +77,9 @@ class Matrix:
         """Take in rows, all parts of a unit together; what was known of these units before is masked. The caller has the lock."""
         fresh = np.asarray(turns, dtype=np.int64)
         codes = np.frombuffer(b"".join(rows), dtype=np.int8).reshape(len(rows), self.dims)
-        self.mask(fresh)
+        if len(fresh) and fresh.min() <= self._highest:  # mostly newer ones come, of which nothing is known
+            self.mask(fresh)
+        self._highest = max(self._highest, int(fresh.max(initial=-1)))
         size = self._size + len(rows)
         if size > len(self._turns):
             self._grow(max(size, len(self._turns) * 3 // 2, 1024))
