@@ -8,7 +8,7 @@ from typing import Any
 
 __all__ = ["CHUNK_BITS", "EDGE", "FIELDS", "SCHEMA", "VERSION", "edge_type"]
 
-VERSION = 1  # a file of another version is set aside and made again
+VERSION = 2  # a file of another version is set aside and made again
 CHUNK_BITS = 20  # row of a chunk = file << 20 | its number: no table is needed to find the file again
 HASH_BYTES = 32 * 1024 * 1024  # what full text gathers before it writes a segment: few segments need no merging
 FIELDS = ("chunks", "names", "whole")
@@ -17,7 +17,7 @@ FIELDS = ("chunks", "names", "whole")
 EDGE = (
     ("source", "<i4"),
     ("target", "<i4"),
-    ("relation", "<i2"),
+    ("relation", "<i4"),  # the number of a word: a large tree has more than two bytes can count
     ("flags", "<i2"),  # 1 bidirectional, 2 inhibitory
     ("weight", "<f4"),
     ("causal", "<f4"),
