@@ -3,14 +3,14 @@
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from hindbrain.domain.claim import Claim, parse
 from hindbrain.engines.light_graph import evidence_path, light_graph
 from hindbrain.services import anchors
 from hindbrain.services.brains import OpenBrain
-from hindbrain.stores.port import Edge, Node
+from hindbrain.stores.port import Edge, Node, Version
 
 __all__ = ["LINES", "cited_lines", "claim_graph", "line_anchors", "line_state", "reground", "symbol_node"]
 
@@ -18,6 +18,7 @@ LINES = "line_anchor"  # kind of the note that holds what cited lines said when 
 _LINE = re.compile(r":(\d+)(?:-(\d+))?$")
 _PARTS = re.compile(r"::|\.|#")
 _AROUND = 2  # lines above and below that tell equal lines apart
+_BATCH = 500  # claims looked at together
 _LONGEST = 200  # cited lines that are compared
 
 
@@ -58,34 +59,36 @@ def claim_graph(opened: OpenBrain, slug: str, claim: Claim, text: str, cited: Ma
 
 
 def reground(opened: OpenBrain) -> tuple[int, int]:
-    """Try evidence again that led nowhere; how much of it does now, and how much still does not."""
+    """Try evidence again that led nowhere, or that names a symbol; how much leads somewhere now, and how much still does not."""
     root = opened.brain.root
     if root is None:
         return 0, 0
-    slugs = sorted(opened.store.digests())
-    waiting = {
-        slug: cited
-        for slug, cited in opened.store.anchors(slugs).items()
-        if not all(cited.values()) or any("::" in value for value in _symbols(opened, slug))
-    }
     resolved = unresolved = 0
-    for slug, version in opened.store.live(sorted(waiting)).items():
-        cited = waiting[slug]
+    again: list[tuple[Version, dict[str, str]]] = []
+    for version, cited in _anchored(opened):
         now = {path: digest or anchors.file_digest(root, path) for path, digest in cited.items()}
         found = sum(bool(now[path]) and not digest for path, digest in cited.items())
         resolved += found
         unresolved += sum(not digest for digest in now.values())
-        claim = parse(version.text, fallback_label=slug)
+        if found or any("::" in value for value in parse(version.text, fallback_label=version.slug).evidence):
+            again.append((version, now))
+    if again:
         with opened.store.writing() as writer:
-            if found:
-                writer.put_anchors(slug, now)
-            writer.put_graph(f"claim:{slug}", *claim_graph(opened, slug, claim, version.text, now))
+            for version, now in again:
+                claim = parse(version.text, fallback_label=version.slug)
+                writer.put_anchors(version.slug, now)
+                writer.put_graph(f"claim:{version.slug}", *claim_graph(opened, version.slug, claim, version.text, now))
     return resolved, unresolved
 
 
-def _symbols(opened: OpenBrain, slug: str) -> tuple[str, ...]:
-    version = opened.store.live([slug]).get(slug)
-    return parse(version.text, fallback_label=slug).evidence if version is not None and "::" in version.text else ()
+def _anchored(opened: OpenBrain) -> Iterator[tuple[Version, dict[str, str]]]:
+    """Live claims whose evidence may lead somewhere else than before: some of it led nowhere, or names a symbol."""
+    slugs = sorted(opened.store.digests())
+    for begin in range(0, len(slugs), _BATCH):
+        anchored = {slug: cited for slug, cited in opened.store.anchors(slugs[begin : begin + _BATCH]).items() if cited}
+        for slug, version in sorted(opened.store.live(sorted(anchored)).items()):
+            if version.active and (not all(anchored[slug].values()) or "::" in version.text):
+                yield version, anchored[slug]
 
 
 # -- lines --------------------------------------------------------------------------------------------------------------

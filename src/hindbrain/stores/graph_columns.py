@@ -1,6 +1,7 @@
 """Columns: the whole graph as numpy arrays, and the rank of every node. Reads packed rows; knows no connection."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from hindbrain.stores.graph_port import GraphArrays
@@ -49,7 +50,7 @@ def columns(
     frequency. Edges to nodes that are gone are left out; of several equal ones the first stays."""
     import numpy as np
 
-    nodes = sorted(nodes, key=_external)
+    nodes = sorted(nodes, key=itemgetter(1))
     count = len(nodes)
     keys = np.fromiter((row[0] for row in nodes), dtype=np.int64, count=count)
     place = np.full(int(keys.max()) + 2 if count else 1, -1, dtype=np.int32)
@@ -96,10 +97,6 @@ def columns(
     )
 
 
-def _external(row: tuple[Any, ...]) -> str:
-    return str(row[1])
-
-
 def _distinct(source: Any, target: Any, relation: Any, flags: Any) -> Any:
     """Which rows stay when an edge that two owners know of counts once."""
     import numpy as np
@@ -127,11 +124,16 @@ def pagerank(
     ends = np.concatenate((target, source[both_ways]))
     degree = np.bincount(begins, minlength=count)
     share = 1.0 / np.maximum(degree, 1)
-    dangling = degree == 0
+    dangling = np.flatnonzero(degree == 0)
+    # Sorted by where they end, edges are summed in runs: half the time of adding each to its place.
+    order = np.argsort(ends, kind="stable")
+    begins = begins[order].astype(np.intp)
+    reached, starts = np.unique(ends[order], return_index=True)
     rank = np.full(count, 1.0 / count)
     for _ in range(ITERATIONS):
-        given = np.bincount(ends, weights=(rank * share)[begins], minlength=count)
-        fresh = (1.0 - DAMPING) / count + DAMPING * (given + rank[dangling].sum() / count)
+        fresh = np.full(count, (1.0 - DAMPING) / count + DAMPING * rank[dangling].sum() / count)
+        if len(reached):
+            fresh[reached] += DAMPING * np.add.reduceat((rank * share)[begins], starts)
         moved = float(np.abs(fresh - rank).sum())
         rank = fresh
         if moved < TOLERANCE:
