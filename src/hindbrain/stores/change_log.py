@@ -78,7 +78,8 @@ def changes_of(root: str, *, most: int) -> list[Change]:
             check=False,
             timeout=_SECONDS,
             stdin=subprocess.DEVNULL,
-            env={"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C", "HOME": os.environ.get("HOME", "/")},
+            # Variables of a git that started us would speak of its repository instead of this one.
+            env={"PATH": os.defpath, "LC_ALL": "C"},
         )
     except subprocess.TimeoutExpired:
         return []
