@@ -33,6 +33,29 @@ __all__ = [
     "trust",
 ]
 
+_DATES = frozenset(
+    [
+        "January",
+        "February",
+        "March",
+        "April",
+        "May",
+        "June",
+        "July",
+        "August",
+        "September",
+        "October",
+        "November",
+        "December",
+        "Monday",
+        "Tuesday",
+        "Wednesday",
+        "Thursday",
+        "Friday",
+        "Saturday",
+        "Sunday",
+    ]
+)
 _NAME = re.compile(r"(?<=[\w,;:'’)] )([A-Z][a-z]\w*)")
 
 
@@ -193,5 +216,5 @@ def relevance(signs: Signs) -> float:
 
 
 def names_in(text: str) -> list[str]:
-    """The words of a question that are written as names: with a capital, and not because a sentence begins."""
-    return [match[1] for match in _NAME.finditer(text)]
+    """The words of a question that are written as names: with a capital, not because a sentence begins, and no date."""
+    return [match[1] for match in _NAME.finditer(text) if match[1] not in _DATES]

@@ -6,7 +6,7 @@ by word. Without a model, or before the vectors are made, words alone answer, an
 
 import threading
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -117,6 +117,18 @@ class Gathered:
     trust: float = 1.0
     scores: Mapping[int, float] = field(default_factory=dict)  # turn -> BM25
 
+    def without(self, names: Collection[str]) -> "Gathered":
+        """The same candidates, judged by the question's other words: who speaks is not among what is said, so a speaker's name
+        is found in hardly any text, and would weigh more than all the rest."""
+        kept = tuple(word for word in self.words if word not in names)
+        if not kept or len(kept) == len(self.words):
+            return self
+        return replace(self, words=kept, trust=trust(max(self.found.scores, default=0.0), self.weight(kept)))
+
+    def weight(self, words: Sequence[str]) -> float:
+        """How much some words tell together."""
+        return sum(rarity(self.found.frequencies.get(word, 0), self.found.total) for word in words)
+
     def candidates(self) -> list[Candidate]:
         return [
             Candidate(key=key, turn=turn, lexical=self.scores.get(turn, 0.0), cosine=self.cosines.get(turn))
@@ -161,8 +173,7 @@ class Retrieval:
             cosines = dict(zip(near.turns, near.cosines, strict=True))
             cosines |= vectors.cosines(served.stamp, shelf, asked, [turn for turn in keys if turn not in cosines])
             keys |= opened.store.keys(shelf, [turn for turn in near.turns if turn not in keys])
-        whole = sum(rarity(found.frequencies.get(word, 0), found.total) for word in words)
-        return Gathered(
+        gathered = Gathered(
             query=query,
             words=words,
             found=found,
@@ -171,9 +182,9 @@ class Retrieval:
             served=served,
             question=question,
             rows=len(among) if among is not None else found.total,
-            trust=trust(max(found.scores, default=0.0), whole),
             scores=dict(zip(found.turns, found.scores, strict=True)),
         )
+        return replace(gathered, trust=trust(max(found.scores, default=0.0), gathered.weight(words)))
 
     def _question(self, opened: OpenBrain, query: str) -> "tuple[Served, Question | None]":
         """The vectors of a question for the vectors that this brain has."""
@@ -214,6 +225,7 @@ class Retrieval:
         rows = opened.store.evidence([EvidenceId(one.key) for one in chosen])
         chosen = [one for one in chosen if one.key in rows]
         asked = set(gathered.words)
+        gathered = gathered.without(speaking(rows.values()))
         for one in chosen:
             row = rows[EvidenceId(one.key)]
             one.message, one.thread = row.message if row.thread is not None else "", row.thread or ""
@@ -273,7 +285,7 @@ class Retrieval:
         found, words = gathered.found, gathered.words
         said = opened.store.evidence_words([EvidenceId(one.candidate.key) for one in best])
         covered = max((coverage(words, (), own, found.frequencies, found.total) for own in said.values()), default=0.0)
-        whole = sum(rarity(found.frequencies.get(word, 0), found.total) for word in words)
+        whole = gathered.weight(words)
         unknown = [word for word in words if not found.frequencies.get(word, 0)]
         named = {term for name in names_in(gathered.query) for term in terms(name)}
         nearest = sorted(gathered.cosines.values(), reverse=True)[:FLOOR_NEAR]
@@ -286,6 +298,11 @@ class Retrieval:
         )
         judged = relevance(signs)
         return max(judged, relevance(replace(signs, near=None))) if gathered.served.pending else judged
+
+
+def speaking(rows: Iterable[Evidence]) -> frozenset[str]:
+    """The words of the names of who said some rows."""
+    return frozenset(term for name in {row.speaker for row in rows if row.speaker} for term in terms(name))
 
 
 def late_weights(gathered: Gathered) -> list[float]:
