@@ -98,9 +98,7 @@ class Twins(RuleBasedStateMachine):
     @rule(ids=EVIDENCE, words=WORDS, near=WORDS, wing=st.sampled_from("vw"), position=st.integers(0, 3))
     def evidence_is_put(self, ids: list[str], words: list[str], near: list[str], wing: str, position: int) -> None:
         at = self.now()
-        rows = [
-            (evidence(one, f"content {one}", wing=wing, thread="t", position=position, added_at=at), words, near) for one in ids
-        ]
+        rows = [evidence(one, f"content {one}", wing=wing, thread="t", position=position, added_at=at) for one in ids]
 
         def keep(store: BrainStore) -> object:
             with store.writing() as writer:
