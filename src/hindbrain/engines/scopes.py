@@ -1,6 +1,6 @@
 """Scopes: which part of a graph a call asks about. `src`, `file::src` and the absolute form mean the same."""
 
-import os
+import posixpath
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -58,13 +58,13 @@ def scope_of(scope: str | None, roots: Sequence[tuple[str, str]]) -> Scope:
     if told.startswith(MEMORY) or (MEMORY.startswith(told) and not told.startswith("file")):
         return Scope(memory=True)
     told, _, symbol = told.removeprefix(_FILE).partition("::")
-    if os.path.isabs(told):
-        plain = os.path.normpath(told)
+    if posixpath.isabs(told):
+        plain = posixpath.normpath(told)
         for root, prefix in roots:
             if contains(root, plain):
                 return Scope(path=(prefix + _relative(plain, root)).rstrip("/"), symbol=_symbol(symbol))
         return Scope(outside=plain)
-    plain = os.path.normpath(told) if told else ""
+    plain = posixpath.normpath(told) if told else ""
     return Scope(path="" if plain == "." else plain.rstrip("/"), symbol=_symbol(symbol))
 
 
