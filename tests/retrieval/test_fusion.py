@@ -69,6 +69,13 @@ def test_a_long_row_without_token_states_gets_the_mean_of_what_is_known() -> Non
     assert scored["long"] == pytest.approx((1.0 + 0.5) / 2)
 
 
+def test_a_row_that_has_no_vector_yet_is_ranked_by_its_words() -> None:
+    old = Candidate(key="old", turn=1, lexical=2.0, cosine=0.5)
+    fresh = Candidate(key="fresh", turn=2, lexical=4.0)
+
+    assert keys(fused([old, fresh], words=1.0)) == ["fresh", "old"]
+
+
 def test_equal_rows_come_newest_first_and_nothing_gives_nothing() -> None:
     rows = [Candidate(key=name, turn=turn, lexical=1.0) for turn, name in enumerate("abc")]
     assert keys(fused(rows, words=1.0)) == ["c", "b", "a"]

@@ -80,6 +80,7 @@ def test_claims_and_evidence_are_found_by_meaning(knowing: Actor) -> None:
     knowing.memorize("Deployment window", "Releases go out on Tuesday mornings, never on Fridays.")
     knowing.memorize("Walnut rows", "Walnut trees grow in the northern field.")
     told(knowing, TALK)
+    assert knowing.call("model.embed")["ok"]
 
     claims = knowing.seek("when may we ship to production", scope="light::")
     evidence = knowing.call("memory.search", query="storage ran out of space overnight", top_k=1)
@@ -115,6 +116,7 @@ def test_conf_06_vectors_that_are_lost_are_made_again_and_say_the_same(knowing: 
 def test_the_turn_that_was_asked_is_found_by_the_question_before_it(knowing: Actor) -> None:
     """Given an answer that leaves its subject to the question; when the subject is asked for; then both turns are found first."""
     told(knowing, [*TALK[:3], "Which instrument do you want to learn?", "The harp, since May.", *TALK[3:]], thread="talk")
+    assert knowing.call("model.embed")["ok"]
 
     rows = knowing.call("memory.search", query="instrument to learn", top_k=2)["results"]
 

@@ -106,7 +106,9 @@ def fused(candidates: Iterable[Candidate], *, words: float) -> list[Scored]:
     full = words * (WEIGHTS.lexical * (lexical > 0) + WEIGHTS.late * (late > 0)) + WEIGHTS.dense * (dense > 0)
     made = []
     for one in given:
-        shared, near = _scaled(one.lexical, lexical), _scaled(one.cosine, dense)
+        shared = _scaled(one.lexical, lexical)
+        # A row that was written a moment ago has no vector yet: its words speak for it meanwhile.
+        near = _scaled(one.cosine, dense) if one.cosine is not None else shared if dense > 0 else 0.0
         # A long row has no token states. It is not less like the question for that: it gets the mean of what is known.
         told = _scaled(one.late, late) if one.late is not None else (shared + near) / 2 if late > 0 else 0.0
         parts = {
