@@ -115,6 +115,8 @@ def test_gr_079_outside_git_there_is_no_head(tmp_path: object) -> None:
         ("x*", "a\nb\n", [1, 2]),
         (r"\Ab", "a\nb\n", [2]),
         ("b$", "ab\r\nab\n", [2]),
+        (r"a(?=\s)", "a\na b\n", [2]),
+        (r"a(?!\s)", "a\na b\n", [1]),
         ("", "", []),
     ],
 )

@@ -9,8 +9,9 @@ import regex  # type: ignore[import-untyped]  # it comes without types
 
 __all__ = ["Matched", "Matcher", "PatternWrong", "TooSlow", "example_for", "globbed", "lines_of"]
 
-# What looks at the neighbourhood or the ends of a text sees other ones in a whole file than in a line.
-_SEES_ENDS = regex.compile(r"\\[AZzG]|\(\?<?[!=]")
+# What asks for the ends of a text, or for something not to follow, sees others in a whole file than in a line: each line alone.
+_SEES_ENDS = regex.compile(r"\\[AZzG]|\(\?<?!")
+_SEES_ON = regex.compile(r"\(\?<?=")  # sees what follows: a hit in the whole file has to be one in its line, too
 
 
 class PatternWrong(ValueError):
@@ -43,6 +44,7 @@ class Matcher:
         except (regex.error, RecursionError, OverflowError) as wrong:
             raise PatternWrong(str(wrong)) from wrong
         self._by_line = not literal and bool(_SEES_ENDS.search(query))
+        self._checked = not literal and bool(_SEES_ON.search(query))
 
     @cached_property
     def _needle(self) -> bytes | None:
@@ -96,7 +98,8 @@ class Matcher:
             line += text.count("\n", at, begin)
             stop = text.find("\n", begin)
             stop = end if stop < 0 else stop
-            if begin < end and (found.end() <= stop or self._search(text, begin, stop, clock, until) is not None):
+            whole = found.end() <= stop and not self._checked
+            if begin < end and (whole or self._search(text, begin, stop, clock, until) is not None):
                 yield Matched(line, line)
             at, line = stop + 1, line + 1
 
