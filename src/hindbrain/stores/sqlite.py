@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import NoReturn
 
 import apsw
 
@@ -184,12 +185,34 @@ class SqliteStore(SqliteText):
 
     @contextmanager
     def transaction(self) -> Iterator[Session]:
-        with translated(self.path), self._turns.taken(TURN_SECONDS), self._borrowed() as connection:
-            session = SqliteSession(connection)
-            session.rows("begin immediate")
-            self.catch_up(session)
-            yield session
-            session.rows("commit")
+        try:
+            with translated(self.path), self._turns.taken(TURN_SECONDS), self._borrowed() as connection:
+                session = SqliteSession(connection)
+                session.rows("begin immediate")
+                self.catch_up(session)
+                yield session
+                session.rows("commit")
+        except StoreUnavailable as error:
+            if isinstance(error.__cause__, BROKEN) and self._is_sound():
+                self._index_broke(error)
+            raise
+
+    def _is_sound(self) -> bool:
+        """Whether brain.db itself is in order."""
+        connection = self._open()
+        try:
+            return connection.execute("pragma main.quick_check(1)").fetchall() == [("ok",)]
+        except apsw.Error:
+            return False
+        finally:
+            connection.close()
+
+    def _index_broke(self, error: StoreUnavailable) -> NoReturn:
+        """A write met a damaged index. It was undone; the next one finds a whole index."""
+        self.replace_index()
+        raise StoreUnavailable(
+            f"{self._index_path} was damaged and has been made again; this write was undone", fix="do it once more"
+        ) from error.__cause__
 
     # --- the schema --------------------------------------------------------------------------------------------------
 
@@ -199,6 +222,8 @@ class SqliteStore(SqliteText):
         try:
             version = connection.pragma("user_version")
             steps = outstanding(self._migrations, version, str(self.path))
+            if not steps and connection.pragma("journal_mode") == "wal":
+                return  # the index was the reason; who writes at this moment, in this thread even, is not disturbed
             if steps and version:
                 copy_file(connection, self.path.with_name(f"brain.db.v{version}.{now_ms()}.bak"))
             connection.pragma("journal_mode", "wal")
@@ -228,7 +253,8 @@ class SqliteStore(SqliteText):
             with suppress(FileNotFoundError):
                 path.rename(path.with_name(name + suffix)) if aside else path.unlink()
         create_private(self._index_path)
-        connection = self._open()
+        # Not beside brain.db: in the middle of a write its lock is taken, perhaps by this very thread.
+        connection = apsw.Connection(":memory:", vfs=self._vfs)
         try:
             session = SqliteSession(connection)
             session.rows("attach ? as idx", (str(self._index_path),))
