@@ -53,6 +53,7 @@ class App:
             clock=clock,
             open_store=store_opener(settings.text("store_url")),
             bound_root=canonical_root(bound_root) if bound_root else None,
+            environ=os.environ,
             resident=resident,  # the owner stays and has time beside its calls
         )
         self.events = self.house.events

@@ -25,7 +25,7 @@ PURE = {
     "engines": _VALUES
     | _READERS
     | _NUMBERS
-    | {"bisect", "functools", "hashlib", "itertools", "json", "math", "operator", "re", "unicodedata"},
+    | {"bisect", "functools", "hashlib", "itertools", "json", "math", "operator", "re", "threading", "unicodedata"},
 }
 _SPEAKING = {"open", "print", "input", "exec", "eval", "compile", "breakpoint"}
 

@@ -14,7 +14,13 @@ from hindbrain.operations import REGISTRY
 from hindbrain.operations.registry import Effect
 from tests.contract.envelopes import MODES, RETRIEVAL, checked
 from tests.support.owner import Starter
-from tests.support.world import World
+from tests.support.world import World, git
+
+KETTLE, STOVE = "file::kettle.py", "file::stove.py"
+FILES = {
+    "kettle_py": "def boil():\n    return 90\n",
+    "stove_py": "from kettle import boil\n\n\ndef heat():\n    return boil()\n",
+}
 
 # One call of each retrieval operation that finds something, one that finds nothing, and one that is refused for its arguments.
 CALLS: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any]]] = {
@@ -22,13 +28,30 @@ CALLS: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any]]] = {
     "north": ({"task": "kettle"}, {"task": "kettle", "tier": "medulla"}, {"task": 7}),
     "recall": ({"query": "kettle"}, {"query": "harbour crane"}, {"query": "kettle", "as_of": "yesterday"}),
     "boot_memory": ({"action": "list"}, {"action": "list", "tier": "medulla"}, {"action": "get"}),
+    "memory.search": ({"query": "kettle whistles"}, {"query": "harbour crane"}, {"query": "kettle", "top_k": -1}),
+    "activate": ({"query": "kettle"}, {"query": "zzqqxx"}, {"query": "kettle", "top_k": 0}),
+    "search": ({"query": "def boil"}, {"query": "harbour crane"}, {"query": " "}),
+    "glob": ({"pattern": "**/*.py"}, {"pattern": "**/*.zz"}, {"pattern": ""}),
+    "graph.show": ({"node": KETTLE}, {"node": "zzqqxx"}, {"node": 7}),
+    "impact": ({"node_id": KETTLE}, {"node_id": "file::zz.zz"}, {"node_id": KETTLE, "direction": "up"}),
+    "why": ({"source": STOVE, "target": KETTLE}, {"source": STOVE, "target": "file::zz.zz"}, {"source": STOVE}),
+    "panoramic": ({}, {"scope": "nowhere"}, {"top_n": 0}),
+    "predict": ({"changed_node": KETTLE}, {"changed_node": "file::zz.zz"}, {"changed_node": KETTLE, "top_k": 0}),
+    "missing": ({"query": "kettle", "min_sibling_activation": 0.01}, {"query": "zzqqxx"}, {"query": 7}),
+    "timeline": ({"node": KETTLE}, {"node": "file::zz.zz"}, {"node": KETTLE, "depth": "soon"}),
+    "trace": ({"text": 'File "kettle.py", line 2, in boil'}, {"text": "no trace"}, {"text": 7}),
+    "warmup": ({"task_description": "kettle"}, {"task_description": "zzqqxx"}, {"task_description": 7}),
 }
 
 
 @pytest.fixture
 def kettle(world: World) -> tuple[World, str]:
-    """A brain with one claim and one boot entry about a kettle, and no medulla."""
-    x = world.brain("x")
+    """A brain with two files, one claim, one observation and one boot entry about a kettle, and no medulla."""
+    x = world.repository("x", **FILES)
+    git(x, "add", ".")
+    git(x, "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "Add the kettle")
+    world.brain("x", **FILES)
+    world.at(x).call("record", text="The kettle whistles when it boils.")
     world.at(x).memorize("Kettle", "The kettle boils.")
     world.at(x).call("boot_memory", action="set", key="kettle", value="boils")
     return world, x

@@ -66,7 +66,7 @@ def facts(**more: Any) -> Facts:
     base: dict[str, Any] = {
         "tool": "seek", "agent_id": "codex:maker", "candidates": 0, "error": None, "proof_state": None, "requested_scope": None,
         "mismatch": None, "process_id": 1, "runtime_root": "/r", "executable": None, "version": "1", "workspace_root": "/w",
-        "workspace_root_source": None, "ingest_roots": ("/w",), "nodes": 3, "edges": 2, "generation": 1, "graph_path": "/g",
+        "workspace_root_source": None, "ingest_roots": ("/w",), "nodes": 3, "edges": 2, "generation": 1, "learned": 0, "graph_path": "/g",
         "graph_path_exists": True, "served": None,
     }  # fmt: skip
     return Facts(**(base | more))
@@ -173,8 +173,20 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[World, str,
 def shown(answer: dict[str, Any]) -> int:
     """How many items an answer lists, whatever it calls them."""
     groups = [row for group in answer.get("groups", ()) for row in group["rows"]]
-    lists = [answer.get(key, ()) for key in ("results", "memory", "entries", "anchors")]
-    return len(groups) + sum(map(len, lists)) + ("entry" in answer)
+    lists = [answer.get(key, ()) for key in LISTS]
+    return (
+        len(groups)
+        + sum(map(len, lists))
+        + ("entry" in answer)
+        + bool(answer.get("match_count"))
+        + (answer.get("node_id") is not None)
+    )
+
+
+LISTS = (
+    *("results", "memory", "entries", "anchors", "evidence", "activated", "blast_radius", "modules", "predictions", "holes"),
+    *("structural_holes", "path", "paths", "files", "commits", "timeline", "suspects", "frames", "seeds", "priming", "nodes"),
+)
 
 
 WORDS = st.one_of(
@@ -182,6 +194,19 @@ WORDS = st.one_of(
     st.text(max_size=40),
 )
 TIER = st.sampled_from([None, "project", "medulla", "all-brains", "everything"])
+ONE_WORD = {
+    "memory.search": "query",
+    "activate": "query",
+    "search": "query",
+    "glob": "pattern",
+    "graph.show": "node",
+    "impact": "node_id",
+    "predict": "changed_node",
+    "missing": "query",
+    "timeline": "node",
+    "trace": "text",
+    "warmup": "task_description",
+}
 QUESTIONS = st.one_of(
     st.tuples(
         st.just("seek"),
@@ -204,6 +229,12 @@ QUESTIONS = st.one_of(
         ),
     ),
     st.tuples(st.just("boot_memory"), st.fixed_dictionaries({"action": st.just("list"), "tier": TIER})),
+    *(
+        st.tuples(st.just(tool), st.fixed_dictionaries({name: st.sampled_from(["file::a.py", "file::package.json"]) | WORDS}))
+        for tool, name in ONE_WORD.items()
+    ),
+    st.tuples(st.just("why"), st.fixed_dictionaries({"source": WORDS, "target": st.just("file::package.json") | WORDS})),
+    st.tuples(st.just("panoramic"), st.fixed_dictionaries({}, optional={"scope": WORDS})),
     st.tuples(
         st.just("boot_memory"), st.fixed_dictionaries({"action": st.just("get"), "key": st.just("kettle") | WORDS, "tier": TIER})
     ),
@@ -230,4 +261,4 @@ def test_rc_031_an_empty_list_is_never_ok(
 
 @pytest.mark.req("RC-031", "RC-002")
 def test_rc_031_the_property_covers_every_retrieval_operation() -> None:
-    assert set(RETRIEVAL) == {"seek", "north", "recall", "boot_memory"}
+    assert set(RETRIEVAL) == {"seek", "north", "recall", "boot_memory", "why", "panoramic", *ONE_WORD}

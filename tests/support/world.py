@@ -15,7 +15,7 @@ from hindbrain.settings import Settings
 from hindbrain.stores.home import Home
 from tests.support.honesty import held
 
-__all__ = ["Actor", "Clock", "World", "block", "tree_hash"]
+__all__ = ["Actor", "Clock", "World", "block", "git", "tree_hash"]
 
 START_MS = 1_783_209_431_408
 DAY = 86_400_000

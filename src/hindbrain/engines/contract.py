@@ -47,6 +47,7 @@ class Facts:
     nodes: int | None  # None: the store did not say
     edges: int | None
     generation: int | None
+    learned: int | None  # how often the graph was taught
     graph_path: str
     graph_path_exists: bool
     served: dict[str, Any] | None
@@ -102,8 +103,8 @@ def envelope(facts: Facts) -> dict[str, Any]:
             "edge_count": facts.edges,
             "finalized": True,
             "graph_generation": facts.generation,
-            "plasticity_generation": 0,
-            "cache_generation": facts.generation,
+            "plasticity_generation": facts.learned,
+            "cache_generation": None if facts.generation is None else max(facts.generation, facts.learned or 0),
             "ingest_root_count": len(facts.ingest_roots),
             "graph_path": facts.graph_path,
             "graph_path_exists": facts.graph_path_exists,

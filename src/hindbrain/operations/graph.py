@@ -76,7 +76,7 @@ def impact(
     node_id: NodeArgument,
     direction: Annotated[
         Literal["forward", "reverse", "both"], Meta(description="forward: what it uses; reverse: what uses it and who cites it")
-    ] = "forward",
+    ] = "both",
     include_causal_chains: bool = True,
     max_nodes: Annotated[Annotated[int, Meta(ge=1)] | None, Meta(description="entries at most")] = None,
     brain: BrainArgument = None,

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from pathlib import Path
 from typing import Any
 
 from hindbrain import __version__
@@ -41,7 +42,7 @@ class Contract:
         """Never makes a call fail: what cannot be found out is empty, and the error text says why."""
         route = self._router.route(caller)
         brain = route.brain or route.lent
-        counts, problem = self._counted(brain)
+        counts, learned, problem = self._counted(brain)
         if problem is not None:
             error = error or f"the envelope is incomplete: {problem}"
         return envelope(
@@ -63,6 +64,7 @@ class Contract:
                 nodes=counts.nodes if counts else None,
                 edges=counts.edges if counts else None,
                 generation=counts.generation if counts else None,
+                learned=learned,
                 graph_path=os.path.basename(self.graph_path(brain)),
                 graph_path_exists=os.path.exists(self.graph_path(brain)),
                 served=self.served(brain),
@@ -82,16 +84,16 @@ class Contract:
             return ()
         return (brain.root, *brain.ingest_roots)
 
-    def _counted(self, brain: Brain | None) -> tuple[Counts | None, str | None]:
-        """How much the brain holds, or why that cannot be found out; a store that fails never fails the answer."""
+    def _counted(self, brain: Brain | None) -> tuple[Counts | None, int | None, str | None]:
+        """How much the brain holds, how often it was taught, and what cannot be found out: that never fails an answer."""
         try:
             if brain is None:
-                return self._medulla_counts(), None
+                return self._medulla_counts(), 0, None
             with self._brains.use(brain) as opened:
                 lost = f"the graph of {brain.display_name} is gone; ingest makes it again" if opened.graph_lost else None
-                return opened.counted(), lost
+                return opened.counted(), opened.plasticity_generation, lost
         except (HindbrainError, OSError) as failure:
-            return None, str(failure)
+            return None, None, str(failure)
 
     def _medulla_counts(self) -> Counts:
         if not self._brains.has_medulla():
@@ -142,7 +144,7 @@ class Contract:
 
     def mode(self, route: Route, scope: str | None) -> str:
         """The trust mode of a binding that was not asked anything yet."""
-        counts, problem = self._counted(route.brain or route.lent)
+        counts, _, problem = self._counted(route.brain or route.lent)
         return trust_mode(
             mismatch=self.mismatch(route, scope) is not None,
             nodes=counts.nodes if counts else None,
@@ -154,7 +156,7 @@ class Contract:
     def fingerprint(self, route: Route) -> dict[str, Any]:
         """Which process, which files, which generation: what two answers must share to be about the same thing."""
         brain = route.brain or route.lent
-        counts, _ = self._counted(brain)
+        counts, learned, _ = self._counted(brain)
         generation = counts.generation if counts else None
         return {
             "schema": "m1nd-binding-fingerprint-v0",
@@ -162,14 +164,14 @@ class Contract:
             "current_exe": sys.argv[0] or sys.executable,
             "runtime_root": str(self._home.brain_dir(brain)) if brain else str(self._home.path),
             "graph_path": self.graph_path(brain),
-            "plasticity_path": None,
+            "plasticity_path": str(Path(self.graph_path(brain)).with_name("learned.db")),
             "workspace_root": brain.root if brain else None,
             "workspace_root_source": "project_brain_manifest" if brain else None,
             "ingest_roots": list(self._roots(brain)),
             "graph_path_exists": os.path.exists(self.graph_path(brain)),
             "graph_generation": generation,
-            "plasticity_generation": 0,
-            "cache_generation": generation,
+            "plasticity_generation": learned,
+            "cache_generation": None if generation is None else max(generation, learned or 0),
             "node_count": counts.nodes if counts else None,
             "edge_count": counts.edges if counts else None,
             "graph_finalized": True,

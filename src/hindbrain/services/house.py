@@ -1,8 +1,7 @@
 """The house: all services of one process, put together once."""
 
-import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from hindbrain.services.boot import Boot
@@ -69,6 +68,7 @@ class House:
         open_store: StoreOpener,
         bound_root: str | None,
         resident: bool,
+        environ: Mapping[str, str] | None = None,
     ) -> None:
         self.home = home
         self.settings = settings
@@ -111,7 +111,7 @@ class House:
         self.migration = Migration(self.brains, self.router, self.gateway, self.reconciler, clock)
         self.ledgers = Ledgers(self.brains, self.router)
         self.standing = Standing(self.brains, self.router, self.contract, self.counters, clock)
-        self.recovery = Recovery(home, self.brains, self.router, self.contract, os.environ)
+        self.recovery = Recovery(home, self.brains, self.router, self.contract, environ or {})
         self.repairs = Repairs(home, self.brains, self.embedding, self.graphs, self.ingests, clock)
         self.doctor = Doctor(
             home,
