@@ -6,6 +6,7 @@ __all__ = [
     "ABSENT_AT",
     "BEST_CHUNKS",
     "CHANGES",
+    "CHANGES_WAIT_S",
     "CHANGE_CHARS",
     "CHANGE_FILES",
     "CHUNK_HITS",
@@ -47,6 +48,7 @@ TITLE_HITS = 1_000
 FILE_HITS = 600
 BEST_CHUNKS = 3  # of a file; each further one counts half as much as the one before
 CHANGES = 2_000  # commits whose messages are remembered: older ones speak of files that are gone
+CHANGES_WAIT_S = 2.0  # for them to be read, once per commit: a large history takes half a second on an idle machine
 CHANGE_CHARS = 1_500  # of a message
 CHANGE_FILES = 20  # a commit of more files says nothing of each
 SIMILAR_CHANGES = 30

@@ -27,6 +27,7 @@ from hindbrain.engines.code_view import CodeView
 from hindbrain.engines.scopes import Scope
 from hindbrain.policy.code_search import (
     CHANGES,
+    CHANGES_WAIT_S,
     CHUNK_HITS,
     CONNECTIONS,
     FILE_HITS,
@@ -63,12 +64,28 @@ class _View(CodeView):
         self.arrays = arrays
 
 
+class _Changes:
+    """The messages of one checkout at one commit, being read or there."""
+
+    def __init__(self, root: str, head: str, before: ChangeMemory) -> None:
+        self._root = root
+        self.head = head
+        self.memory = before
+        self.there = threading.Event()
+
+    def read(self) -> None:
+        try:
+            self.memory = ChangeMemory((one.message, one.paths) for one in changes_of(self._root, most=CHANGES))
+        finally:
+            self.there.set()
+
+
 class CodeSearch:
     """One for all graphs of a process. Safe for several threads."""
 
     def __init__(self) -> None:
         self._views: OrderedDict[int, _View] = OrderedDict()
-        self._changes: OrderedDict[str, tuple[str | None, ChangeMemory]] = OrderedDict()
+        self._changes: OrderedDict[str, _Changes] = OrderedDict()
         self._lock = threading.Lock()
 
     def files(
@@ -127,19 +144,21 @@ class CodeSearch:
         return view
 
     def changes(self, root: str | None) -> ChangeMemory:
-        """What commits said, read again when the checkout stands on another one."""
-        if root is None:
+        """What commits said, read again beside the call when the checkout stands on another one.
+
+        A call waits a little for it; where git takes longer, what was known before serves until it is there.
+        """
+        head = head_of(root) if root is not None else None
+        if root is None or head is None:
             return _NO_CHANGES
-        head = head_of(root)
         with self._lock:
             known = self._changes.get(root)
-        if known is not None and known[0] == head:
-            return known[1]
-        told = changes_of(root, most=CHANGES) if head is not None else []
-        memory = ChangeMemory((one.message, one.paths) for one in told)
-        with self._lock:
-            _kept(self._changes, root, (head, memory))
-        return memory
+            if known is None or known.head != head:
+                known = _Changes(root, head, known.memory if known is not None else _NO_CHANGES)
+                _kept(self._changes, root, known)
+                threading.Thread(target=known.read, daemon=True, name="hindbrain-changes").start()
+        known.there.wait(CHANGES_WAIT_S)
+        return known.memory
 
     def signs(
         self, graph: GraphStore, view: _View, question: CodeQuestion, changes: ChangeMemory
