@@ -178,6 +178,16 @@ class SqliteText(SqlStore):
         session.rows(f"{_ADD_EVIDENCE} and turn not in (select rowid from idx.evidence_words) order by turn", (self.brain_id,))
 
     def behind(self) -> int:
+        """How many acts the index has not followed yet; one that cannot even tell is made again first."""
+        try:
+            return self._behind()
+        except StoreUnavailable as error:
+            if not isinstance(error.__cause__, BROKEN):
+                raise
+        self.replace_index()
+        return self._behind()
+
+    def _behind(self) -> int:
         with self.reading() as session:
             end, mark = self.end(session), self.mark(session)
         # An index that is ahead saw a commit that came after the head was read.
