@@ -137,15 +137,15 @@ def main() -> int:
             wrong += [put(product, question, answerable=False) for question in strange]
             product.close()
             print(f"  {store.name}: {len(own)} and {len(strange)} questions", file=sys.stderr, flush=True)
+        silent = 100 * sum(one.silent for one in wrong) / len(wrong)
+        kept = 100 * sum(one.recall for one in right if not one.silent) / sum(one.recall for one in right)
+        print(f"unanswerable {len(wrong)}: {silent:.1f} % get nothing relevant (goal {GOALS['nothing relevant']:.0f})")
+        print(f"answerable   {len(right)}: {kept:.1f} % of their recall is kept (goal {GOALS['kept recall']:.0f})")
+        curve = [(floor / 4, *shares(right, wrong, floor / 4)) for floor in range(-24, 25)]
+        print("floor  nothing relevant  kept recall")
+        for floor, nothing, keeps in curve[::4]:
+            print(f"{floor:>5.1f}  {nothing:>16.1f}  {keeps:>11.1f}")
         honest = claims_case(home)
-    silent = 100 * sum(one.silent for one in wrong) / len(wrong)
-    kept = 100 * sum(one.recall for one in right if not one.silent) / sum(one.recall for one in right)
-    print(f"unanswerable {len(wrong)}: {silent:.1f} % get nothing relevant (goal {GOALS['nothing relevant']:.0f})")
-    print(f"answerable   {len(right)}: {kept:.1f} % of their recall is kept (goal {GOALS['kept recall']:.0f})")
-    curve = [(floor / 4, *shares(right, wrong, floor / 4)) for floor in range(-24, 25)]
-    print("floor  nothing relevant  kept recall")
-    for floor, nothing, keeps in curve[::4]:
-        print(f"{floor:>5.1f}  {nothing:>16.1f}  {keeps:>11.1f}")
     if options.plot:
         plot(options.plot, curve)
     good = honest and silent >= GOALS["nothing relevant"] and kept >= GOALS["kept recall"]
