@@ -7,10 +7,12 @@ by word. Without a model, or before the vectors are made, words alone answer, an
 import threading
 from collections import OrderedDict
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from hindbrain.domain.anchor import LEGACY, AnchorKind
+from hindbrain.domain.errors import Busy, StoreUnavailable
 from hindbrain.domain.evidence import Evidence, EvidenceId
 from hindbrain.engines.ranking import coverage
 from hindbrain.engines.retrieval import (
@@ -163,16 +165,21 @@ class Retrieval:
         filtered = where if where is not None and where != _EVERYTHING else None
         found = opened.store.find(words, limit=by_words, within=within, shelf=shelf, where=filtered)
         keys = dict(zip(found.turns, found.keys, strict=True))
-        served, question = self._question(opened, query)
         cosines: dict[int, float] = {}
         among = None
-        if question is not None and served.stamp is not None:
-            among = opened.store.turns(filtered) if filtered is not None else None
-            vectors, asked = opened.store.vectors, question.vector.tolist()
-            near = vectors.nearest(served.stamp, shelf, asked, limit=by_meaning, among=among)
-            cosines = dict(zip(near.turns, near.cosines, strict=True))
-            cosines |= vectors.cosines(served.stamp, shelf, asked, [turn for turn in keys if turn not in cosines])
-            keys |= opened.store.keys(shelf, [turn for turn in near.turns if turn not in keys])
+        try:
+            served, question = self._question(opened, query)
+            if question is not None and served.stamp is not None:
+                among = opened.store.turns(filtered) if filtered is not None else None
+                vectors, asked = opened.store.vectors, question.vector.tolist()
+                near = vectors.nearest(served.stamp, shelf, asked, limit=by_meaning, among=among)
+                cosines = dict(zip(near.turns, near.cosines, strict=True))
+                cosines |= vectors.cosines(served.stamp, shelf, asked, [turn for turn in keys if turn not in cosines])
+                keys |= opened.store.keys(shelf, [turn for turn in near.turns if turn not in keys])
+        except (Busy, StoreUnavailable) as failure:
+            # Vectors are derived, and the words have answered already: what was found is told, and what was not asked.
+            why = f"its vectors did not answer: {failure.message}"
+            served, question, cosines = Served(stamp=None, state="unreachable", reason=why, fix="hindbrain doctor"), None, {}
         gathered = Gathered(
             query=query,
             words=words,
@@ -188,7 +195,8 @@ class Retrieval:
 
     def _question(self, opened: OpenBrain, query: str) -> "tuple[Served, Question | None]":
         """The vectors of a question for the vectors that this brain has."""
-        self._embedding.lend(opened)
+        with suppress(Busy, StoreUnavailable):  # a disk without room for more vectors has room for the question
+            self._embedding.lend(opened)
         state = self._embedding.state(opened)
         stamp = state.serving_stamp
         if stamp is None or not query.strip():

@@ -119,7 +119,6 @@ class LearnedStore:
         try:
             db.set_busy_timeout(10_000)
             db.execute("pragma journal_mode=wal").fetchall()
-            db.execute("pragma secure_delete=on").fetchall()  # ids of nodes have labels of claims in them
             db.execute(_TABLES).fetchall()
             if db.execute("pragma quick_check(1)").fetchall() != [("ok",)]:
                 raise apsw.CorruptError("the pages do not hang together")
