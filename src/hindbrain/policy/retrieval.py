@@ -70,7 +70,7 @@ class Floor:
     """When an answer is *nothing relevant*: the sum of these stays below zero. Fitted on questions put to the right and to the
     wrong conversation (`make bench NAME=absence`), then lowered until hardly a right one is lost."""
 
-    base: float = -8.8
+    base: float = -7.8
     covered: float = 3.9  # a row that has the rare words of the question
     near: float = 22.8  # a cosine of 0.4 is chance among hundreds of rows, one of 0.6 is not
     unknown: float = -0.8  # words that occur nowhere here
