@@ -11,6 +11,7 @@ from hindbrain.engines.retrieval import (
     distinct,
     fused,
     late_likeness,
+    leading,
     names_in,
     rarity,
     relevance,
@@ -74,6 +75,13 @@ def test_a_row_that_has_no_vector_yet_is_ranked_by_its_words() -> None:
     fresh = Candidate(key="fresh", turn=2, lexical=4.0)
 
     assert keys(fused([old, fresh], words=1.0)) == ["fresh", "old"]
+
+
+def test_what_is_read_is_what_would_lead() -> None:
+    rows = [Candidate(key=str(n), turn=n, lexical=float(n % 4), cosine=(n % 5) / 10 if n % 3 else None) for n in range(30)]
+
+    for words in (1.0, RAMP.least):
+        assert [one.key for one in leading(rows, words=words, limit=9)] == keys(fused(rows, words=words))[:9]
 
 
 def test_equal_rows_come_newest_first_and_nothing_gives_nothing() -> None:

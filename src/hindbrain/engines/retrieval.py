@@ -26,6 +26,7 @@ __all__ = [
     "distinct",
     "fused",
     "late_likeness",
+    "leading",
     "names_in",
     "rarity",
     "relevance",
@@ -119,6 +120,21 @@ def fused(candidates: Iterable[Candidate], *, words: float) -> list[Scored]:
         }
         made.append((one, parts))
     return _sorted(made, full)
+
+
+def leading(candidates: Sequence[Candidate], *, words: float, limit: int) -> list[Candidate]:
+    """The candidates worth reading, in the order that `fused` would give them before they are read; without the account of it."""
+    lexical = max((one.lexical for one in candidates), default=0.0)
+    dense = max((one.cosine for one in candidates if one.cosine is not None), default=0.0)
+    by_words = words * WEIGHTS.lexical / lexical if lexical > 0 else 0.0
+    by_meaning = WEIGHTS.dense / dense if dense > 0 else 0.0
+    unmade = WEIGHTS.dense / lexical if lexical > 0 and dense > 0 else 0.0
+
+    def order(one: Candidate) -> tuple[float, int]:
+        near = unmade * one.lexical if one.cosine is None else by_meaning * max(0.0, one.cosine)
+        return -(by_words * one.lexical + near), -one.turn
+
+    return sorted(candidates, key=order)[:limit]
 
 
 def together(scored: Sequence[Scored]) -> list[Scored]:

@@ -28,7 +28,7 @@ __all__ = [
 
 WORD_CANDIDATES: Final = 400  # best by words; a row beyond these counts as sharing no word with the question
 NEAR_CANDIDATES: Final = 200  # best by meaning
-LATE_ROWS: Final = 200  # rows that are read and compared word by word: what 200 lack, 400 do not have either
+LATE_ROWS: Final = 150  # rows that are read and compared word by word: twice as many find no more
 NORTH_EVIDENCE: Final = 3  # rows of evidence that the first answer of a task shows beside its claims
 FLOOR_ROWS: Final = 10  # best rows that are asked whether they have the question's words
 FLOOR_NEAR: Final = 5  # nearest rows whose mean says whether anything here is about the question: one alone may be chance

@@ -6,7 +6,7 @@ by word. Without a model, or before the vectors are made, words alone answer, an
 
 import threading
 from collections import OrderedDict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -23,6 +23,7 @@ from hindbrain.engines.retrieval import (
     distinct,
     fused,
     late_likeness,
+    leading,
     names_in,
     rarity,
     relevance,
@@ -229,15 +230,16 @@ class Retrieval:
         """The rows of evidence that answer, best first. `anchors` are the caller's own, from near to far; without `floor` the
         best rows come back even when nothing is relevant."""
         gathered = self.gather(opened, Shelf.EVIDENCE, query, where=where)
-        chosen = [one.candidate for one in fused(gathered.candidates(), words=gathered.trust)[:LATE_ROWS]]
+        chosen = leading(gathered.candidates(), words=gathered.trust, limit=LATE_ROWS)
         rows = opened.store.evidence([EvidenceId(one.key) for one in chosen])
         chosen = [one for one in chosen if one.key in rows]
         asked = set(gathered.words)
-        gathered = gathered.without(speaking(rows.values()))
+        names = {row.speaker: frozenset(terms(row.speaker)) for row in rows.values() if row.speaker}
+        gathered = gathered.without(frozenset[str]().union(*names.values()))
         for one in chosen:
             row = rows[EvidenceId(one.key)]
             one.message, one.thread = row.message if row.thread is not None else "", row.thread or ""
-            one.prior = _prior(row, asked, anchors)
+            one.prior = _prior(row, anchors, named=not asked.isdisjoint(names.get(row.speaker or "", ())))
         self._compare_words(opened, gathered, chosen, rows)
         ranked = best_of_each(together(fused(chosen, words=gathered.trust)))
         kept = distinct(ranked, lambda one: fold(rows[EvidenceId(one.candidate.key)].content), max(limit, 0))
@@ -308,11 +310,6 @@ class Retrieval:
         return max(judged, relevance(replace(signs, near=None))) if gathered.served.pending else judged
 
 
-def speaking(rows: Iterable[Evidence]) -> frozenset[str]:
-    """The words of the names of who said some rows."""
-    return frozenset(term for name in {row.speaker for row in rows if row.speaker} for term in terms(name))
-
-
 def late_weights(gathered: Gathered) -> list[float]:
     """How much each token of a question weighs: as much as its word is rare; a word that is not looked for says little."""
     if gathered.question is None:
@@ -330,10 +327,10 @@ def _by_words(state: IndexState) -> Served:
     return Served(stamp=None, pending=state.pending, state=state.state.value, reason=state.reason, fix=state.fix)
 
 
-def _prior(row: Evidence, asked: set[str], anchors: Sequence[str]) -> float:
+def _prior(row: Evidence, anchors: Sequence[str], *, named: bool) -> float:
     """What is known of a row beside its text: who said it, and how near to the caller it was seen."""
     prior = _nearness(row, anchors)
-    if row.speaker and asked.intersection(terms(row.speaker)):
+    if named:
         prior += WEIGHTS.speaker
     if row.role is not None and row.role != "user":
         prior += WEIGHTS.assistant
