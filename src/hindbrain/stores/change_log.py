@@ -1,9 +1,9 @@
 """The change log: what commits said and which files they changed, as git tells it. Starts no program of a repository."""
 
 import os
-import shutil
-import subprocess
 from dataclasses import dataclass
+
+from hindbrain.stores.git import asked
 
 __all__ = ["Change", "changes_of", "head_of"]
 
@@ -67,24 +67,10 @@ def _text(path: str) -> str:
 
 def changes_of(root: str, *, most: int) -> list[Change]:
     """The latest commits without merges, newest first, with paths below the root. Empty where git cannot say."""
-    program = shutil.which("git")
-    if program is None:
-        return []
     words = ["log", f"-{most}", "--no-merges", "--no-renames", "--name-only", "--relative", "--format=%x01%B%x02"]
-    try:
-        told = subprocess.run(
-            [program, "-c", "core.fsmonitor=false", "-c", "core.quotepath=false", "-C", root, *words, "HEAD", "--", "."],
-            capture_output=True,
-            check=False,
-            timeout=_SECONDS,
-            stdin=subprocess.DEVNULL,
-            # Variables of a git that started us would speak of its repository instead of this one.
-            env={"PATH": os.defpath, "LC_ALL": "C"},
-        )
-    except subprocess.TimeoutExpired:
-        return []
+    said = asked(root, *words, "HEAD", "--", ".", seconds=_SECONDS) or b""
     found = []
-    for block in told.stdout.decode("utf-8", "replace").split(_BEGIN)[1:]:
+    for block in said.decode("utf-8", "replace").split(_BEGIN)[1:]:
         message, _, names = block.partition(_END)
         found.append(Change(message, tuple(name for name in names.split("\n") if name)))
     return found

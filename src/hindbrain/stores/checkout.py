@@ -1,18 +1,21 @@
 """The checkout: which files of a directory are its source, and what git's log says of them. Follows no link, reads no content."""
 
 import os
-import shutil
+import re
 import stat
-import subprocess
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
 from hindbrain.policy.ingest import COMMIT_FILES, COMMITS, HISTORY_SECONDS, SKIPPED_DIRECTORIES, SKIPPED_FILES, TOGETHER
-from hindbrain.stores.repository import repository_of
+from hindbrain.stores.git import asked
+from hindbrain.stores.repository import Names, repository_of
 
 __all__ = ["FileFound", "History", "Listing", "head_of", "history_of", "listing", "wanted"]
+
+_LIST_SECONDS = 120.0  # of a list of files, also on a slow disk
+_HEAD = re.compile(rb"\x01[0-9a-f]{40,64} \d{1,18}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +54,14 @@ def _matches(path: str, patterns: Sequence[str]) -> bool:
 
 def listing(root: str, *, patterns: Sequence[str] | None = None, without: Collection[str] = ()) -> Listing:
     """The source files below a directory; `without` names directories that are not part of it, such as our own home."""
-    files, skipped = [], []
+    files, skipped, names = [], [], Names(root)
     outside = tuple(place.rstrip("/") + "/" for place in without)
     for path in _names(root):
         full = os.path.join(root, path)
         if not wanted(path, patterns) or full.startswith(outside):
+            continue
+        if why := names.why_not(path):
+            skipped.append((path, why))
             continue
         try:
             facts = os.lstat(full)
@@ -70,7 +76,8 @@ def listing(root: str, *, patterns: Sequence[str] | None = None, without: Collec
 
 
 def _names(root: str) -> list[str]:
-    listed = _git(root, "ls-files", "-z", "--cached", "--others", "--exclude-standard") if repository_of(root).git else None
+    words = ("ls-files", "-z", "--cached", "--others", "--exclude-standard")
+    listed = asked(root, *words, seconds=_LIST_SECONDS) if repository_of(root).git else None
     if listed is not None:
         return sorted({name.decode("utf-8", "replace") for name in listed.split(b"\x00") if name})
     return sorted(_walked(root))
@@ -82,7 +89,7 @@ def _walked(root: str) -> Iterator[str]:
     for directory, inner, names in os.walk(root):
         inside = os.path.relpath(directory, root)
         prefix = "" if inside == "." else inside + "/"
-        if ".gitignore" in names:
+        if ".gitignore" in names and os.path.isfile(os.path.join(directory, ".gitignore")):
             ignoring.append((prefix, _ignored(os.path.join(directory, ".gitignore"))))
         inner[:] = [one for one in inner if one not in SKIPPED_DIRECTORIES and not _is_ignored(ignoring, prefix + one + "/")]
         for name in names:
@@ -102,26 +109,6 @@ def _is_ignored(ignoring: Iterable[tuple[str, object]], path: str) -> bool:
     return any(path.startswith(at) and spec.match_file(path[len(at) :]) for at, spec in ignoring)  # type: ignore[attr-defined]
 
 
-def _git(root: str, *words: str, seconds: float = 120.0) -> bytes | None:
-    """What git says, or None when it cannot. A repository's own settings start no program here."""
-    program = shutil.which("git")
-    if program is None:
-        return None
-    try:
-        done = subprocess.run(
-            [program, "-c", "core.fsmonitor=false", "-c", "log.showSignature=false", "-C", root, *words],
-            capture_output=True,
-            check=False,
-            timeout=seconds,
-            stdin=subprocess.DEVNULL,
-            # Variables of a git that started us (a hook, an alias) would speak of its repository instead of this one.
-            env={"PATH": os.defpath, "LC_ALL": "C"},
-        )
-    except (subprocess.TimeoutExpired, OSError):
-        return None
-    return done.stdout if done.returncode == 0 else None
-
-
 # --- history ---------------------------------------------------------------------------------------------------------
 
 
@@ -136,7 +123,7 @@ class History:
 
 def head_of(root: str) -> str:
     """The commit a checkout stands on; empty without git or before the first commit."""
-    found = _git(root, "rev-parse", "-q", "--verify", "HEAD", seconds=10.0) if repository_of(root).git else None
+    found = asked(root, "rev-parse", "-q", "--verify", "HEAD", seconds=10.0) if repository_of(root).git else None
     return found.decode("ascii", "replace").strip() if found else ""
 
 
@@ -145,7 +132,7 @@ def history_of(root: str) -> History:
     if not repository_of(root).git:
         return History()
     words = ["--no-merges", "--no-renames", f"-n{COMMITS}", "--name-only", "--relative", "-z", "--format=%x01%H %ct"]
-    said = _git(root, "log", *words, "--", ".", seconds=HISTORY_SECONDS)
+    said = asked(root, "log", *words, "--", ".", seconds=HISTORY_SECONDS)
     if not said:
         return History()
     return _read_log(said)
@@ -155,14 +142,13 @@ def _read_log(said: bytes) -> History:
     head = ""
     commits: dict[str, tuple[int, int]] = {}
     pairs: dict[str, Counter[str]] = defaultdict(Counter)
-    for part in said.split(b"\x01")[1:]:
-        line, _, rest = part.partition(b"\x00")
-        first, _, more = line.partition(b"\n")
-        digest, _, seconds = first.partition(b" ")
+    parts = said.split(b"\x00")  # the one character that no name can hold
+    heads = [at for at, part in enumerate(parts) if _HEAD.fullmatch(part)]
+    for start, end in zip(heads, [*heads[1:], len(parts)], strict=True):
+        digest, _, seconds = parts[start][1:].partition(b" ")
         head = head or digest.decode("ascii")
         at = int(seconds)
-        names = [name for raw in (more, *rest.split(b"\x00")) if (name := raw.strip(b"\n").decode("utf-8", "replace"))]
-        names = sorted(set(names))
+        names = sorted({name for raw in parts[start + 1 : end] if (name := raw.removeprefix(b"\n").decode("utf-8", "replace"))})
         for name in names:
             count, last = commits.get(name, (0, 0))
             commits[name] = (count + 1, max(last, at))

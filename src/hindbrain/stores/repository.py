@@ -1,14 +1,17 @@
 """Repositories: what a directory belongs to, read from .git files without starting git, and which files it has."""
 
 import os
-import shutil
-import subprocess
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["Repository", "canonical_root", "files_of", "main_path", "repository_of", "workspace_hint", "worktrees_of"]
+from hindbrain.stores.git import asked
 
+__all__ = ["Names", "Repository", "canonical_root", "files_of", "main_path", "repository_of", "workspace_hint", "worktrees_of"]
+
+# Control characters, line ends of any kind, and marks that turn the direction of what follows.
+_STEERING = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 _MARKERS = (".git", "package.json", "Cargo.toml", "pyproject.toml")
 
 # By-products that no git says are ignored: where there is no git, nobody else would say it.
@@ -104,10 +107,34 @@ def workspace_hint(path: str) -> str:
     return path
 
 
+class Names:
+    """Which names of a directory may be used. An index of git can name files behind a link, or beside the directory, and a name
+    can hold line ends and marks that steer a terminal: such files are not of this project, or not to be shown."""
+
+    def __init__(self, root: str) -> None:
+        self._root = os.path.realpath(root)
+        self._real: dict[str, bool] = {}
+
+    def why_not(self, path: str) -> str | None:
+        """Why a relative path is left out; None for a good one."""
+        if _STEERING.search(path):
+            return "a name with control characters"
+        directory = os.path.dirname(path)
+        if directory not in self._real:
+            full = f"{self._root.rstrip('/')}/{directory}".rstrip("/")
+            self._real[directory] = not directory.startswith("/") and os.path.realpath(full) == (full or "/")
+        return None if self._real[directory] else "behind a link"
+
+
 def files_of(root: str) -> Iterator[str]:
     """The files of a project as git sees them, else all but the usual by-products."""
+    names = Names(root)
+    yield from (path for path in _listed(root) if names.why_not(path) is None)
+
+
+def _listed(root: str) -> Iterator[str]:
     if os.path.exists(os.path.join(root, ".git")):
-        listed = _listed_by_git(root)
+        listed = asked(root, "ls-files", "-z", "--cached", "--others", "--exclude-standard", seconds=120)
         if listed is not None:
             yield from (name.decode("utf-8", "replace") for name in listed.split(b"\x00") if name)
             return
@@ -115,23 +142,3 @@ def files_of(root: str) -> Iterator[str]:
         inner[:] = sorted(d for d in inner if d not in _SKIPPED)
         for name in sorted(names):
             yield os.path.relpath(os.path.join(directory, name), root).encode("utf-8", "replace").decode()
-
-
-def _listed_by_git(root: str) -> bytes | None:
-    """What git says lies in a repository; None when it cannot say. A repository's own settings start no program here."""
-    program = shutil.which("git")
-    if program is None:
-        return None
-    try:
-        listed = subprocess.run(
-            [program, "-c", "core.fsmonitor=false", "-C", root, "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-            capture_output=True,
-            check=False,
-            timeout=120,
-            stdin=subprocess.DEVNULL,
-            # Variables of a git that started us (a hook, an alias) would speak of its repository instead of this one.
-            env={"PATH": os.defpath, "LC_ALL": "C"},
-        )
-    except subprocess.TimeoutExpired:
-        return None
-    return listed.stdout if listed.returncode == 0 else None
