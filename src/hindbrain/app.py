@@ -29,6 +29,11 @@ def _now_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
+def _is_text(value: str) -> bool:
+    """Whether a text can be stored and sent: half a character cannot."""
+    return not any("\ud800" <= letter <= "\udfff" for letter in value)
+
+
 def _no_progress(done: int, total: int, text: str) -> None:
     """Nobody is watching."""
 
@@ -66,7 +71,7 @@ class App:
         agent, root = arguments.get("agent_id"), arguments.get("caller_root")
         told = replace(
             caller,
-            agent=AgentId(agent) if isinstance(agent, str) and agent.strip() else caller.agent,
+            agent=AgentId(agent) if isinstance(agent, str) and agent.strip() and _is_text(agent) else caller.agent,
             told_root=canonical_root(root) if isinstance(root, str) and os.path.isabs(root) and "\x00" not in root else None,
         )
         return dispatch(Call(caller=told, house=self.house, progress=progress or _no_progress), operation, arguments)

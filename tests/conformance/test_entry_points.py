@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ import pytest
 
 from hindbrain.operations import REGISTRY, Effect
 from tests.conformance.house import archive, found
+from tests.support.model import tiny_weights
 from tests.support.world import Actor, World
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6" * 3
@@ -33,6 +34,14 @@ class Scene:
 
     def called(self, operation: str, **arguments: Any) -> Answer:
         return self.agent.call(operation, **arguments)
+
+    def over_mcp(self, operation: str, **arguments: Any) -> Answer:
+        """The same agent where it may have no shell."""
+        return Actor(self.world, replace(self.agent.caller, reads_files=False)).call(operation, **arguments)
+
+    def with_model(self, operation: str) -> Answer:
+        installed = self.called("model.install", path=str(tiny_weights(self.world.place / "weights")))
+        return installed if operation == "model.install" or not installed["ok"] else self.called(operation)
 
     def archived(self, text: str, *, extra: str = "") -> str:
         body = f"---\nProtocol: L1GHT/1.0\nNode: From outside\n{extra}---\n\n# From outside\n\n{text}\n"
@@ -189,7 +198,7 @@ ATTACKS: dict[str, dict[str, Act]] = {
     "memory.ingest": {
         "secret": lambda s: s.called("memory.ingest", text=f"deploys use {TOKEN}"),
         "rejected": lambda s: s.called("memory.ingest", text=REJECTED),
-        "outside": lambda s: s.called("memory.ingest", path=str(s.world.place)),
+        "outside": lambda s: s.over_mcp("memory.ingest", path=str(s.world.place)),
         "files for the medulla": lambda s: s.called("memory.ingest", path=s.root, domain="global", agent_id="human:founder"),
     },
     "memory.delete": {"secret reason": lambda s: s.called("memory.delete", evidence_id=observed(s), reason=f"see {TOKEN}")},
@@ -203,6 +212,14 @@ ATTACKS: dict[str, dict[str, Act]] = {
     "uninit": {},
     "rebind": {},
     "export": {},
+    "graph.export": {},
+    "persist": {},
+    "federate": {},
+    "federate_auto": {},
+    "doctor.fix": {},
+    "model.install": {},
+    "model.embed": {},
+    "model.remove": {},
 }
 
 LAWS: dict[str, Act] = {
@@ -228,6 +245,14 @@ LAWS: dict[str, Act] = {
     "uninit": lambda s: s.called("init", path=s.root) and s.called("uninit", path=s.root),
     "rebind": moved,
     "export": lambda s: s.called("export", target=str(s.world.place / "out.tar.gz")),
+    "graph.export": lambda s: s.called("graph.export", target=str(s.world.place / "out.graphml")),
+    "persist": lambda s: s.called("persist", action="save"),
+    "federate": lambda s: s.called("federate", repos=[{"name": "one", "path": s.root}]),
+    "federate_auto": lambda s: s.called("federate_auto"),
+    "doctor.fix": lambda s: s.called("doctor.fix", yes=True),
+    "model.install": lambda s: s.with_model("model.install"),
+    "model.embed": lambda s: s.with_model("model.embed"),
+    "model.remove": lambda s: s.with_model("model.remove"),
 }
 
 
@@ -272,6 +297,9 @@ def test_conf_07_a_secret_in_an_agents_name_is_refused_and_not_recorded(scene: S
     files = {"export": {"target": str(scene.world.place / "x.tar.gz")}, "import": {"source": named.archived("the tram")}}
     files |= {"record": {"text": "the tram"}, "memory.ingest": {"text": "the tram"}, "memory.reindex": {}, "memory.purge": {}}
     files |= {name: {"evidence_id": "ev_0"} for name in ("memory.delete", "memory.restore")}
+    files |= {"graph.export": {"target": str(scene.world.place / "x.graphml")}, "persist": {"action": "save"}}
+    files |= {"federate": {"repos": [{"name": "one", "path": scene.root}]}, "federate_auto": {}, "doctor.fix": {"yes": True}}
+    files |= {"model.install": {"path": str(scene.world.place)}, "model.embed": {}, "model.remove": {}}
     files |= {"migrate.apply": {"table": str(scene.world.place / "none.jsonl")}, "migrate.rollback": {}}
 
     answer = agent.call(entry, **{**arguments, **more, **told, **paths, **files}[entry])

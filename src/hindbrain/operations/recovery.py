@@ -1,5 +1,6 @@
 """Operations of the recovery plane: update and host status, diagnoses of a bad answer, and the repairs that are safe."""
 
+import os
 from typing import Annotated, Any
 
 from msgspec import Meta
@@ -27,8 +28,10 @@ def update_plan(call: Call) -> dict[str, Any]:
     return call.house.recovery.update_plan()
 
 
-def _known(host: str | None) -> None:
+def _known(host: str | None, project: str | None) -> None:
     names = [one.name for one in HOSTS]
+    if project is not None and ("\x00" in project or not os.path.isabs(os.path.expanduser(project))):
+        raise InvalidParams(f"{project[:80]!r} is no absolute path", fix="give the directory of a project")
     if host not in (None, "all", *names):
         raise InvalidParams(f"no host {host!r} is known", fix=f"use one of {', '.join(names)}, or all")
 
@@ -36,14 +39,14 @@ def _known(host: str | None) -> None:
 @operation("hosts.status", effect=Effect.READ, positional=("host",), raises=(InvalidParams,))
 def hosts_status(call: Call, host: HostArgument = None, project: ProjectArgument = None) -> dict[str, Any]:
     """Tell what each agent host is configured to start, and whether that is this program. Changes nothing."""
-    _known(host)
+    _known(host, project)
     return call.house.recovery.hosts_status(call.caller, host=host, project=project)
 
 
 @operation("hosts.plan", effect=Effect.READ, positional=("host",), raises=(InvalidParams,))
 def hosts_plan(call: Call, host: HostArgument = None, project: ProjectArgument = None) -> dict[str, Any]:
     """Show the exact entry for each host's configuration and how to prove it afterwards. Edits nothing."""
-    _known(host)
+    _known(host, project)
     return call.house.recovery.hosts_plan(call.caller, host=host, project=project)
 
 

@@ -156,6 +156,7 @@ def dispatch(call: Call, name: str, arguments: Mapping[str, Any]) -> dict[str, A
                 f"{name} is a human act; this call came by the channel {call.caller.channel.value}",
                 fix=f"ask a person to run it in a terminal: hindbrain {name.replace('.', ' ')}",
             )
+        _check_values({key: arguments[key] for key in _COMMON if key in arguments})
         parsed = _parsed(op, given)
         found = op.run(call, **{key: getattr(parsed, key) for key in parsed.__struct_fields__})
         answer = found.answer if isinstance(found, Retrieved) else found

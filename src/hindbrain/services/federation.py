@@ -181,6 +181,8 @@ class Federation:
     def propose(self, caller: Caller, *, scope: str | None, max_repos: int, execute: bool, progress: Progress) -> dict[str, Any]:
         """Repositories that the caller's own one speaks of, with what says so; ingested only on request."""
         root = self._router.write_route(caller).root or ""
+        if scope and "\x00" in scope:
+            raise InvalidParams("the scope holds a NUL character", fix="name a directory of your own project")
         start = canonical_root(os.path.join(root, scope)) if scope else root
         if start != root and not start.startswith(root.rstrip("/") + "/"):
             raise InvalidParams(f"{scope!r} lies outside {root}", fix="name a directory of your own project")
