@@ -31,6 +31,7 @@ Tier = Annotated[str | None, Meta(description="medulla for a shared claim")]
 @operation(
     "promote",
     effect=Effect.WRITE,
+    everyday=True,
     positional=("claim",),
     raises=(UnknownBrain, UnknownClaim, NotAProjectBrain, HygieneRefused, WouldDowngrade, NotLive, Rejected, InvalidParams),
 )

@@ -126,7 +126,7 @@ def record(
     idempotent=True,
     progress=True,
     positional=("path",),
-    raises=(BrainlessRoot, CallerRootUnknown, InvalidParams, PathRefused, HumanNeeded, Busy, StoreUnavailable),
+    raises=(BrainlessRoot, CallerRootUnknown, HygieneRefused, InvalidParams, PathRefused, HumanNeeded, Busy, StoreUnavailable),
 )
 def ingest(
     call: Call,

@@ -17,7 +17,7 @@ __all__ = ["glob", "search"]
 ScopeArgument = Annotated[str | None, Meta(description="a path, absolute or not, or an id prefix such as file::src")]
 
 
-@operation("search", effect=Effect.READ, everyday=True, retrieval=True, positional=("query",), raises=(InvalidParams,))
+@operation("search", effect=Effect.READ, retrieval=True, positional=("query",), raises=(InvalidParams,))
 def search(
     call: Call,
     query: Annotated[str, Meta(description="the text or pattern itself")],

@@ -55,6 +55,7 @@ _BY_NAME = {
     "why.target": "src/queue.py",
     "trace.text": 'File "src/worker.py", line 12, in run',
     "graph.export.target": "graph.svg",
+    "pattern": "**/*.py",
     "federate.repos": [{"name": "app", "path": "/src/app"}],
 }
 _BY_KIND = {"integer": 1, "number": 0.5, "boolean": True, "list": ["some text"], "documents": [{}], "object": {}}
