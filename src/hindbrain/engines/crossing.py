@@ -17,8 +17,8 @@ _VARIABLE = re.compile(
 )
 _ROUTE = re.compile(r"""["'`](?:https?://[\w.:-]+)?(/(?:api|rest|rpc|v\d+)/[\w\-/{}:<>.$]*)""")
 _PARAMETER = re.compile(r"\{[^}]*\}|<[^>]*>|:[a-zA-Z]\w*|\$\{[^}]*\}")
-_TYPE = re.compile(r"^\s*(?:export\s+)?(?:pub\s+)?(?:class|struct|interface|type|enum|message)\s+([A-Z]\w{5,})", re.MULTILINE)
-_TOOL_SERVER = re.compile(r"mcpServers|\bmcp\b.*\bcommand\b", re.IGNORECASE)
+_TYPE = re.compile(r"^[ \t]*(?:export\s+)?(?:pub\s+)?(?:class|struct|interface|type|enum|message)\s+([A-Z]\w{5,})", re.MULTILINE)
+_TOOL_SERVER = re.compile(r"mcpServers|^(?>.*?\bmcp\b).*\bcommand\b", re.IGNORECASE | re.MULTILINE)
 _RELATIVE = re.compile(r"""["'(\s=](\.\./[\w.\-]+)(?=[/"')\s,}]|$)""", re.MULTILINE)
 _PLACES = ("docker-compose", "compose.y", "dockerfile", "k8s", "deploy", "helm", "skaffold")
 
@@ -156,15 +156,15 @@ def _manifest(path: str) -> bool:
 def package_names(files: Mapping[str, str]) -> tuple[str, ...]:
     """The names a repository publishes itself under, from the manifests at its top."""
     found: dict[str, None] = {}
-    if match := re.search(r'^\s*name\s*=\s*"([^"]+)"', files.get("pyproject.toml", ""), re.MULTILINE):
+    if match := re.search(r'^[ \t]*name\s*=\s*"([^"]+)"', files.get("pyproject.toml", ""), re.MULTILINE):
         found.setdefault(match[1])
-    if match := re.search(r'\[package\][^\[]*?^\s*name\s*=\s*"([^"]+)"', files.get("Cargo.toml", ""), re.MULTILINE | re.DOTALL):
+    if match := re.search(r'\[package\][^\[]*?^[ \t]*name\s*=\s*"([^"]+)"', files.get("Cargo.toml", ""), re.MULTILINE):
         found.setdefault(match[1])
     if match := re.search(r"^module\s+(\S+)", files.get("go.mod", ""), re.MULTILINE):
         found.setdefault(match[1])
     try:
         told = json.loads(files.get("package.json", "") or "{}")
-    except ValueError:
+    except (ValueError, RecursionError):
         told = {}
     if isinstance(told, dict) and isinstance(told.get("name"), str) and told["name"]:
         found.setdefault(told["name"])

@@ -46,8 +46,8 @@ _BOUND = {"task": "tracks", "decision": "decided", "event": "happened_on"}
 _CLAIM = re.compile(r"^(?:claim|requirement|decision|rule)\s*:|\b(?:MUST|SHALL|MUST NOT|SHALL NOT)\b")
 _LINK = re.compile(r"\[([^\]\n]{1,200})\]\(\s*<?(https?://[^)\s>]{1,500})")
 _HREF = re.compile(r"<a\b[^<>]{0,200}?\bhref\s*=\s*[\"'](https?://[^\"'<>]{1,500})[\"']", re.IGNORECASE)
-_ENTRY = re.compile(r"^\s*@(\w+)\s*\{\s*([^,\s}]+)", re.MULTILINE)
-_FIELD = re.compile(r"^\s*(\w+)\s*=\s*[{\"](.*?)[}\"],?\s*$", re.MULTILINE)
+_ENTRY = re.compile(r"^[ \t]*@(\w+)\s*\{\s*([^,\s}]+)", re.MULTILINE)
+_FIELD = re.compile(r"^[ \t]*(\w+)\s*=\s*[{\"](.*?)[}\"],?\s*$", re.MULTILINE)
 _MOST = 5_000  # entries or blocks of one document
 
 

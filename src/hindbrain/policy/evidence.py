@@ -27,6 +27,7 @@ __all__ = [
     "SHORT_WORDS",
     "SKIPPED_DIRECTORIES",
     "SOURCE_LOCK_S",
+    "SOURCE_MAX",
     "TAGS_MOST",
     "TAG_MAX",
     "TEXT_MAX_BYTES",
@@ -69,6 +70,7 @@ DOCUMENT_MAX_BYTES = 16 * 1024 * 1024  # one text file; more is data
 TEXT_MAX_BYTES = 128 * 1024 * 1024  # a text that comes in the call itself; bad bytes have three of them each
 RECORD_MAX_BYTES = 65_536  # one observation; a document goes through memory.ingest
 WORD_MAX = 200  # characters of a wing, room, field, speaker or role: names, not texts
+SOURCE_MAX = 10 * WORD_MAX  # of where something comes from: paths and addresses are longer than names
 TAG_MAX = 64
 TAGS_MOST = 32
 REFUSED_MOST = 50  # refusals named one by one in an answer; the count has them all
@@ -105,13 +107,16 @@ CODE_SUFFIXES = frozenset(
 )
 
 NOISE_MAX = 128 * 1024  # characters of a message that is looked through for noise; hosts write no longer ones
-# What an agent host writes into its own log beside what was said. Each takes whole lines or blocks outside code fences.
+# What an agent host writes into its own log beside what was said. Each takes whole lines or blocks outside code fences, and none
+# looks at a character more often than a few times, whatever somebody wrote there.
 NOISE: tuple[re.Pattern[str], ...] = (
     re.compile(r"^[ \t]*<system-reminder>.*?(?:</system-reminder>|\Z)[ \t]*(?:\n|\Z)", re.S | re.M),
     re.compile(r"<system-reminder>.*?(?:</system-reminder>|\Z)", re.S),
-    re.compile(r"^[ \t]*<(command-(?:name|message|args)|local-command-std(?:out|err))>.*?</\1>[ \t]*\n?", re.S | re.M),
-    re.compile(r"^[ \t]*<(environment_context|user_instructions|turn_aborted)>.*?</\1>[ \t]*\n?", re.S | re.M),
-    re.compile(r'^[ \t]*\[(?:\s*"toolu_\w+"\s*,?)+\][ \t]*(?:\n|\Z)', re.M),
+    re.compile(
+        r"^[ \t]*<(command-(?:name|message|args)|local-command-std(?:out|err))>(?:(?!<\1>).)*?</\1>[ \t]*\n?", re.S | re.M
+    ),
+    re.compile(r"^[ \t]*<(environment_context|user_instructions|turn_aborted)>(?:(?!<\1>).)*?</\1>[ \t]*\n?", re.S | re.M),
+    re.compile(r'^[ \t]*\[(?:\s*+"toolu_\w++"\s*+,?+)++\][ \t]*(?:\n|\Z)', re.M),
     re.compile(r"^Base directory for this skill:.*?(?:\n[ \t]*\n|\Z)", re.S | re.M),
     re.compile(r"^[ \t]*\[?session (?:started|ended)\b[^\n]*(?:\n|\Z)", re.I | re.M),
 )

@@ -59,7 +59,7 @@ PATTERNS: tuple[Pattern, ...] = (
     ),
     _p(
         "credentialed_url",
-        r"\b[a-z][a-z0-9+.-]*://[^\s/:@]*:(?P<password>[^\s/@]+)@[^\s/@]+",
+        r"(?:\b[a-z][a-z0-9+.-]{0,30}|[a-z0-9+.-]{31})://[^\s/:@]*:(?P<password>[^\s/@]+)@[^\s/@]+",
         "carries its password",
         flags=re.I,
         joined=True,
@@ -67,7 +67,8 @@ PATTERNS: tuple[Pattern, ...] = (
     ),
     _p(
         "env_assignment",
-        rf"^\s*(?:export\s+)?[\"']?[A-Z0-9_.-]*(?:{_TELLING_NAMES})[A-Z0-9_.-]*[\"']?\s*[=:]\s*[\"']?(?P<value>[^\s\"']{{8,}})[\"']?\s*[,;]?\s*$",
+        rf"^\s*(?:export\s+)?[\"']?(?=[A-Z0-9_.-]*(?:{_TELLING_NAMES}))[A-Z0-9_.-]++[\"']?\s*[=:]\s*[\"']?"
+        r"(?P<value>[^\s\"']{8,})[\"']?\s*+[,;]?\s*+$",
         "a name that promises a secret, with a value",
         flags=re.I,
         value_group="value",
@@ -87,7 +88,7 @@ HINTS: tuple[str, ...] = (
 )
 
 # Pieces of identifiers and paths: a run made only of these is a name, not a key.
-WORDY = re.compile(r"(?:(?:[A-Z]{0,4}[a-z]{2,})+\d{0,4}|[A-Z]+\d{0,4}|\d+|[a-zA-Z]\d{0,3}|)\Z")
+WORDY = re.compile(r"(?:(?:[A-Z]{0,4}[a-z]{2,}+)++\d{0,4}|[A-Z]+\d{0,4}|\d+|[a-zA-Z]\d{0,3}|)\Z")
 
 PLACEHOLDER = re.compile(
     r"(?:<.*|\$\{.*|\{\{.*|\$\(.*|x{3,}.*|\*{3,}.*|\.{3,}.*|changeme.*|example.*|your-.*|your_.*|redacted.*|null|none|)\Z", re.I
