@@ -20,6 +20,7 @@ _SPEECH = re.compile(r"^(?:(?P<quote>> ?)|(?P<who>user|human|you|assistant|ai|sy
 _USERS = ("user", "human", "you")
 _RECENT = 16  # an agent host writes the same message as an event and as an item; the second one is near
 _DEEPEST = 100_000  # nodes of one conversation
+_YEARS_MS = range(-62_135_596_800_000, 253_402_300_800_000)  # 1 to 9999, what a date can say
 
 
 class Format(StrEnum):
@@ -98,11 +99,12 @@ def time_of(value: Any) -> int | None:
             except ValueError:
                 return None
             moment = moment if moment.tzinfo else moment.replace(tzinfo=datetime.UTC)
-            return int(moment.timestamp() * 1000)
+            value = moment.timestamp() * 1000
+            return int(value) if int(value) in _YEARS_MS else None
     if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
         return None
     ms = value if abs(value) > 100_000_000_000 else value * 1000
-    return int(ms) if abs(ms) < 1 << 52 else None
+    return int(ms) if abs(ms) < 1 << 52 and int(ms) in _YEARS_MS else None
 
 
 def _decoded(line: bytes) -> Any:

@@ -13,12 +13,12 @@ from hindbrain.domain.evidence import Domain, Evidence, EvidenceId, Provenance, 
 from hindbrain.domain.ledger import Act
 from hindbrain.engines.chunking import Chunk, Shape, chunked
 from hindbrain.engines.transcripts import Turn
-from hindbrain.policy.evidence import RECORD_MAX_BYTES, TAG_MAX, TAGS_MOST, WORD_MAX
+from hindbrain.policy.evidence import RECORD_MAX_BYTES, SOURCE_MAX, WORD_MAX
 from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.events import Events
 from hindbrain.services.evidence_anchor import Anchors
 from hindbrain.services.evidence_batch import Batches
-from hindbrain.services.evidence_guard import check_word, row_print, traces_of
+from hindbrain.services.evidence_guard import check_tags, check_word, row_print, traces_of
 from hindbrain.services.evidence_rows import Piece, Scope
 from hindbrain.services.gateway import Gateway, recorded
 from hindbrain.services.routing import Router
@@ -202,14 +202,10 @@ class Observations:
             )
         self._gateway.check_text(seen.text)
         for name, value in seen.names().items():
-            check_word(value, name, WORD_MAX * 10 if name == "anchor_id" else WORD_MAX)
+            check_word(value, name, SOURCE_MAX if name == "anchor_id" else WORD_MAX)
         if seen.source is not None:
-            check_word(seen.source, "source", WORD_MAX * 10)
-        if len(seen.tags) > TAGS_MOST:
-            raise InvalidParams(f"{len(seen.tags)} tags; {TAGS_MOST} are the most", fix="leave some out")
-        for tag in seen.tags:
-            if not check_word(tag, "a tag", TAG_MAX).strip():
-                raise InvalidParams("a tag is empty", fix="leave it out")
+            check_word(seen.source, "source", SOURCE_MAX)
+        check_tags(seen.tags)
 
     def _piece(self, opened: OpenBrain, seen: Observation, scope: Scope, salt: str) -> Piece:
         """The observation whole when an embedder can read it whole, else in chunks; at the end of its thread if it has one."""
@@ -228,9 +224,7 @@ class Observations:
             ]
             same = [row.position for row in held if message and row.message == message]
             first = min(same) if same else max((row.position for row in held), default=-1) + 1
-        turn = Turn(
-            text=seen.text, thread=thread, message=message, speaker=seen.speaker, role=seen.role, said_at=seen.said_at
-        )
+        turn = Turn(text=seen.text, thread=thread, message=message, speaker=seen.speaker, role=seen.role, said_at=seen.said_at)
         return Piece(
             text=seen.text,
             turn=turn,

@@ -11,10 +11,10 @@ from hindbrain.domain.caller import Caller, Channel
 from hindbrain.domain.errors import HindbrainError, InvalidParams, Rejected
 from hindbrain.domain.evidence import Domain, Evidence, EvidenceId, Provenance, SourceType, evidence_id
 from hindbrain.domain.ledger import Act
-from hindbrain.policy.evidence import BATCH_ROWS, LINE_MAX_BYTES, TAG_MAX, TAGS_MOST, WORD_MAX
+from hindbrain.policy.evidence import BATCH_ROWS, LINE_MAX_BYTES, WORD_MAX
 from hindbrain.services.brains import OpenBrain
 from hindbrain.services.evidence_batch import Batches
-from hindbrain.services.evidence_guard import check_word, row_print, secrets_in, traces_of
+from hindbrain.services.evidence_guard import check_tags, check_word, check_words, row_print, secrets_in, traces_of
 from hindbrain.services.gateway import Gateway, recorded
 
 __all__ = ["MEMBER", "EvidenceExchange"]
@@ -108,12 +108,9 @@ class EvidenceExchange:
             check_word(word, "a name", WORD_MAX * 10)
         for word in (held.source, held.anchor_id, held.parent_anchor_id or ""):
             check_word(word, "a path", WORD_MAX * 25)
-        for tag in held.tags[: TAGS_MOST + 1]:
-            check_word(tag, "a tag", TAG_MAX)
-        if len(held.tags) > TAGS_MOST:
-            raise InvalidParams(f"{len(held.tags)} tags; {TAGS_MOST} are the most")
-        beside = [held.source, *filter(None, names), *held.tags]
-        self._gateway.check_hygiene(opened, beside, site="import")
+        check_tags(held.tags)
+        words = [held.wing, held.room, held.field, held.speaker, held.role, *held.tags]
+        check_words(self._gateway, opened, words, (held.source, held.thread, held.message), site="import")
         if secrets := secrets_in(self._gateway, opened, held.content, site="import"):
             raise secrets[0].refusal
         return _evidence(held)

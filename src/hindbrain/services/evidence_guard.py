@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from hindbrain.domain.errors import HygieneRefused, InvalidParams
 from hindbrain.engines.hygiene import Finding, has_conflict_markers, scan
 from hindbrain.engines.text import folds
+from hindbrain.policy.evidence import TAG_MAX, TAGS_MOST
+from hindbrain.policy.hygiene import HIGH_ENTROPY
 from hindbrain.services.brains import OpenBrain
 from hindbrain.services.gateway import STANDS_ALONE, Gateway, recorded
 
-__all__ = ["Secret", "check_word", "row_print", "secrets_in", "traces_of", "values_of"]
+__all__ = ["Secret", "check_tags", "check_word", "check_words", "row_print", "secrets_in", "traces_of", "values_of"]
 
 Span = tuple[int, int]
 Trace = tuple[str, int, int]  # fingerprint, and where in the text
@@ -19,7 +21,7 @@ Trace = tuple[str, int, int]  # fingerprint, and where in the text
 _WINDOW = 4_096  # characters looked at together: the patterns are not linear in the length of what they look at
 _SHARED = 256
 _RUN = 8  # neighbours that are read together when a value may have been cut into pieces
-_UNIT = re.compile(r"[^\n]+?(?:[.!?…。！？]+(?=[\s\"'”’)\]]|$)|(?=\n)|$)", re.M)
+_UNIT = re.compile(r"[^\n](?:[^\n]*?[.!?…。！？](?=[\s\"'”’)\]]|$)|[^\n]*+)", re.M)
 _BULLET = re.compile(r"[\s>*#•–—-]*(?:\d{1,3}[.)]\s+)?")
 _PAIR = re.compile(r"(.{1,200}?)\s*(?::|=|\bis\b|\bare\b)\s*(.+)", re.S)
 
@@ -39,6 +41,24 @@ def check_word(value: str, name: str, most: int) -> str:
     if len(value) > most or any(ord(c) < 32 for c in value):
         raise InvalidParams(f"{name} is a name of at most {most} characters on one line", fix=f"shorten {name}")
     return value
+
+
+def check_tags(tags: Sequence[str]) -> None:
+    """Some short words, none of them empty."""
+    if len(tags) > TAGS_MOST:
+        raise InvalidParams(f"{len(tags)} tags; {TAGS_MOST} are the most", fix="leave some out")
+    for tag in tags:
+        if not check_word(tag, "a tag", TAG_MAX).strip():
+            raise InvalidParams("a tag is empty", fix="leave it out")
+
+
+def check_words(
+    gateway: Gateway, opened: OpenBrain, names: Iterable[str | None], ids: Iterable[str | None], *, site: str
+) -> None:
+    """Words beside a text hold no secret either. What a program numbers its messages by may look random, and is none by that."""
+    told = [name for name in names if name]
+    told += [one for one in ids if one and any(hit.pattern_class != HIGH_ENTROPY["name"] for hit in scan(one))]
+    gateway.check_hygiene(opened, told, site=site)
 
 
 # -- secrets ---------------------------------------------------------------------------------------------------------

@@ -29,11 +29,14 @@ from hindbrain.policy.evidence import (
     REFUSED_MOST,
     SAMPLE_LINES,
     SOURCE_LOCK_S,
+    SOURCE_MAX,
     TEXT_MAX_BYTES,
+    WORD_MAX,
 )
 from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.evidence_anchor import Anchors, Placed, anchor_at
 from hindbrain.services.evidence_batch import Batches, Kept
+from hindbrain.services.evidence_guard import check_tags, check_word, check_words
 from hindbrain.services.evidence_rows import Piece, Scope, pieces_of
 from hindbrain.services.gateway import Gateway
 from hindbrain.stores.evidence_files import Ignoring, digest_of, lines_of, looks_binary, opened_file, text_files
@@ -75,6 +78,13 @@ class Request:
     dry_run: bool = False
     again: bool = False  # read also what was read whole before
 
+    def check(self) -> None:
+        """Refuse words that are no names."""
+        for name in ("wing", "room", "field"):
+            check_word(getattr(self, name) or "", name, WORD_MAX)
+        check_word(self.source or "", "source", SOURCE_MAX)
+        check_tags(self.tags)
+
 
 @dataclass(slots=True, kw_only=True)
 class _Tally:
@@ -111,9 +121,12 @@ class Ingest:
         """Take in a file, a tree or a text; the answer tells what went in, what was there and what was refused."""
         if (request.path is None) == (request.text is None):
             raise InvalidParams("give a path, or a text", fix="hindbrain memory ingest PATH, or - for standard input")
+        request.check()
         placed = self._placed(caller, request)
         tally = _Tally()
         with self._brains.use(placed.brain) as opened:
+            words = (request.wing, request.room, request.field, request.source, request.anchor_id, *request.tags)
+            check_words(self._gateway, opened, words, (), site="memory.ingest")
             salt = "" if request.dry_run and opened.store.meta("salt") is None else self._gateway.salt(opened)
             job = _Job(caller=caller, request=request, placed=placed, opened=opened, salt=salt, tally=tally)
             try:
@@ -189,7 +202,8 @@ class Ingest:
     def _path(self, job: "_Job", path: str, progress: Progress) -> None:
         if "\x00" in path or not os.path.isabs(path):
             raise PathRefused(f"{path[:120]!r} is not an absolute path", fix="give a file or a directory")
-        self.contained(job.caller, self._home(job), path)
+        for one in (path, *job.request.ignoring.more):
+            self.contained(job.caller, self._home(job), one)
         real = os.path.realpath(path)
         if not os.path.exists(real):
             raise PathRefused(f"{path[:200]!r} does not exist", fix="give a file or a directory that exists")
@@ -237,6 +251,7 @@ class Ingest:
     ) -> None:
         """One source: skipped when it was read whole before and has not changed, else read under its lock."""
         job.tally.files += 1
+        check_words(self._gateway, job.opened, (), (check_word(name, "the name of a file", SOURCE_MAX),), site="memory.ingest")
         digest = digest_of(file)
         form, turns, reading = self._read(job, file, size, progress, name)
         kind = SourceType.CONVERSATION if form is not Format.TEXT else SourceType.MANUAL if typed else SourceType.PROJECT

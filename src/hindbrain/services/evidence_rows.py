@@ -5,14 +5,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from hindbrain.domain.anchor import Anchor
-from hindbrain.domain.errors import HindbrainError, Rejected
+from hindbrain.domain.errors import HindbrainError, HygieneRefused, Rejected
 from hindbrain.domain.evidence import Domain, Evidence, EvidenceId, Provenance, SourceType, evidence_id
 from hindbrain.engines.chunking import Chunk, Shape, chunked, is_short, without
 from hindbrain.engines.text import terms
 from hindbrain.engines.transcripts import Turn
 from hindbrain.policy.evidence import NEAR_TURNS, NORMALIZE_VERSION
 from hindbrain.services.brains import OpenBrain
-from hindbrain.services.evidence_guard import Secret, Trace, row_print, secrets_in, traces_of
+from hindbrain.services.evidence_guard import Secret, Trace, check_words, row_print, secrets_in, traces_of
 from hindbrain.services.gateway import Gateway
 from hindbrain.stores.port import Words
 
@@ -126,10 +126,19 @@ def pieces_of(
             thread=thread,
             first=first,
             chunks=chunks,
-            secrets=secrets_in(gateway, opened, turn.text, site=site),
+            secrets=_beside(gateway, opened, turn, site) or secrets_in(gateway, opened, turn.text, site=site),
             traces=traces_of(turn.text, salt),
             document=shape is not Shape.MESSAGE,
         )
+
+
+def _beside(gateway: Gateway, opened: OpenBrain, turn: Turn, site: str) -> list[Secret]:
+    """A secret in the words beside a text closes all of it."""
+    try:
+        check_words(gateway, opened, (turn.speaker, turn.role), (turn.thread, turn.message), site=site)
+    except HygieneRefused as refusal:
+        return [Secret(start=0, end=len(turn.text), line=1, refusal=refusal)]
+    return []
 
 
 def admitted(piece: Piece, buried: frozenset[str], source: str) -> tuple[list[tuple[int, Chunk]], list[Refused]]:

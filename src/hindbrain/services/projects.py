@@ -5,6 +5,7 @@ import json
 import os
 import secrets
 import shutil
+import stat
 import uuid
 from collections.abc import Callable
 from dataclasses import replace
@@ -28,6 +29,7 @@ __all__ = ["Projects"]
 
 BOOTSTRAP = "m1nd-project-brain-bootstrap-v0"
 WARNING = "memory and letters in .hindbrain/ will be committed with this repository; use --private to keep them out of git"
+_SMALL_BYTES = 65_536  # of what a repository brings along beside its claims: an id, a witness, some names
 
 
 class Projects:
@@ -195,9 +197,9 @@ class Projects:
     def _carried_id(root: str) -> BrainId | None:
         """The stable id that travels with the repository, if it carries one."""
         try:
-            found = json.loads((Path(root) / REPO_DIR / "brain.json").read_text(encoding="utf-8"))
+            found = json.loads(_small(Path(root, REPO_DIR, "brain.json")))
             return BrainId(str(uuid.UUID(found["id"])))
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             return None
 
     def init(self, caller: Caller, *, path: str, private: bool, progress: Callable[[int, int, str], None]) -> dict[str, Any]:
@@ -244,7 +246,7 @@ class Projects:
         written = []
         for name, text in files.items():
             target = carried / name
-            if not target.exists() or (name == ".gitignore" and target.read_text(encoding="utf-8") != text):
+            if not _is_file(target) or (name == ".gitignore" and _small(target) != text):
                 write_text(target, text, mode=0o644)
                 written.append(f"{REPO_DIR}/{name}")
         return written
@@ -259,7 +261,7 @@ class Projects:
 
     def _witnessed(self, root: str, brain: Brain) -> bool:
         try:
-            told = Path(root, REPO_DIR, ".witness").read_text(encoding="ascii")
+            told = _small(Path(root, REPO_DIR, ".witness"))
             return hmac.compare_digest(told, (self._home.brain_dir(brain) / "witness").read_text(encoding="ascii"))
         except (OSError, ValueError):
             return False
@@ -370,3 +372,15 @@ def _is_text(path: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def _small(path: Path) -> str:
+    """The beginning of a file that a repository brought along. It may be a link to a device, or a pipe: neither is read."""
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC), "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError(f"{path} is not a regular file")
+        return file.read(_SMALL_BYTES).decode("utf-8")
+
+
+def _is_file(path: Path) -> bool:
+    return path.is_file() and not path.is_symlink()
