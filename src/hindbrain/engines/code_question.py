@@ -24,6 +24,10 @@ _WORD = re.compile(r"[A-Za-z_$][\w$]*")
 _SHAPED = re.compile(r"[a-z0-9][A-Z]|[A-Za-z0-9]_[A-Za-z0-9]")
 
 
+# Words by which people ask, which no code answers to: a question is not less answered for them.
+_ASKING = frozenset("much many often far long happens works work find show explain".split())
+
+
 @dataclass(frozen=True, slots=True)
 class Frame:
     """A line of a stack trace."""
@@ -65,7 +69,7 @@ class CodeQuestion:
 
     @cached_property
     def title_terms(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(code_terms(self.title)))
+        return tuple(dict.fromkeys(term for term in code_terms(self.title) if term not in _ASKING))
 
     @cached_property
     def names(self) -> dict[str, float]:

@@ -12,6 +12,7 @@ from hindbrain.engines.code_view import CodeView, module_name
 from hindbrain.policy.code_search import (
     ABSENT_AT,
     BEST_CHUNKS,
+    FEW_ROWS,
     GROUPS,
     KIND_BIAS,
     NAME_ALONE,
@@ -219,7 +220,14 @@ def confidence(question: CodeQuestion, signs: Signs, best: float, frequencies: M
     weight = sum(idf(frequencies.get(term, 0), rows) for term in question.title_terms)
     sure = (best / weight - ABSENT_AT) / (SURE_AT - ABSENT_AT) if weight > 0 else 0.0
     named = NAMED_SURE if signs["defined"] or signs["mentioned"] or signs["traced"] else 0.0
-    return min(1.0, max(sure, named, UNSURE))
+    return min(1.0, max(sure, named, _present(question, frequencies) if rows < FEW_ROWS else 0.0, UNSURE))
+
+
+def _present(question: CodeQuestion, frequencies: Mapping[str, int]) -> float:
+    """The share of the title's words that stand anywhere; nothing when it is not half of them."""
+    there = sum(frequencies.get(term, 0) > 0 for term in question.title_terms)
+    share = there / len(question.title_terms) if question.title_terms else 0.0
+    return share if share >= 0.5 else 0.0
 
 
 def idf(holding: int, rows: int) -> float:

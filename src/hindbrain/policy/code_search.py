@@ -13,6 +13,7 @@ __all__ = [
     "CONNECTIONS",
     "ENOUGH",
     "FADING",
+    "FEW_ROWS",
     "FILE_HITS",
     "GROUPS",
     "KIND_BIAS",
@@ -62,6 +63,7 @@ SYMBOLS_PER_FILE = 3
 ABSENT_AT = 0.6
 SURE_AT = 0.95
 NAMED_SURE = 0.6  # at least, when a definition, a file or a frame of the checkout is named
+FEW_ROWS = 200  # stretches below which a word of the subject may stand in most of them: counting words says more than weighing
 UNSURE = 0.02  # what is left of a score below: found by nobody who does not ask for everything
 NAME_ALONE = 3.0  # added to the weight of names in a question that is nothing but a name
 
