@@ -375,3 +375,30 @@ def test_must_show_6_the_human_token_is_the_human_channel(bound: Bound) -> None:
 
     assert answer.json["ok"] is True
     assert not Path(written["path"]).exists()
+
+
+@pytest.mark.req("GR-174", "GR-175", "GR-133")
+def test_gr_174_the_graph_can_be_read_whole_and_around_a_node(bound: Bound) -> None:
+    running, x, y = bound
+
+    whole = running.get(f"/api/graph/snapshot?brain={quote(str(x), safe='')}").json
+    assert whole["ok"], whole
+    first = whole["nodes"][0]["external_id"]
+    around = running.get(f"/api/graph/subgraph?node={quote(first, safe='')}&depth=1&brain={quote(str(x), safe='')}").json
+    other = running.get(f"/api/graph/subgraph?node={quote(first, safe='')}&depth=far&brain={quote(str(y), safe='')}")
+
+    assert (whole["ok"], whole["version"]) == (True, 3)
+    assert whole["served_brain"]["project_root"] == str(x)
+    assert first in {node["external_id"] for node in around["nodes"]}
+    assert len(around["nodes"]) <= len(whole["nodes"])
+    assert other.json["error"]["code"] == "invalid_params"
+
+
+@pytest.mark.req("GR-174")
+@pytest.mark.parametrize("path", ["health", "instance/self", "instances", "tools", "graph/stats"])
+def test_gr_174_each_route_answers_json(bound: Bound, path: str) -> None:
+    running, _, _ = bound
+
+    answer = running.get(f"/api/{path}")
+
+    assert (answer.status, answer.json["ok"]) == (200, True)

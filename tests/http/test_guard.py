@@ -82,6 +82,8 @@ ROUTES = [
     ("GET", "/api/instances"),
     ("GET", "/api/instance/self"),
     ("GET", "/api/graph/stats"),
+    ("GET", "/api/graph/snapshot"),
+    ("GET", "/api/graph/subgraph"),
     ("GET", "/api/openapi.json"),
     ("GET", "/api/events"),
     ("POST", "/api/op/health"),

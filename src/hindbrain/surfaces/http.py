@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -112,6 +113,8 @@ def build(served: Served, runner: Runner, facts: Facts, *, mcp: LateMount, hooks
         "/api/instances": api.instances,
         "/api/instance/self": api.instance_self,
         "/api/graph/stats": api.graph_stats,
+        "/api/graph/snapshot": api.graph_snapshot,
+        "/api/graph/subgraph": api.graph_subgraph,
         "/api/openapi.json": api.openapi,
         "/api/events": api.events,
     }
@@ -176,6 +179,27 @@ class _Api:
         selected = await self._selected(request) or await self._registered(self._facts.bound_root or "")
         nodes, edges = await anyio.to_thread.run_sync(self._counts, selected)
         return json_response({"ok": True, "node_count": nodes, "edge_count": edges} | selected.echo())
+
+    async def graph_snapshot(self, request: Request) -> Response:
+        return await self._graph(request, {})
+
+    async def graph_subgraph(self, request: Request) -> Response:
+        depth = request.query_params.get("depth", "1")
+        asked = {
+            "node": request.query_params.get("node", ""),
+            "depth": int(depth) if depth.isascii() and depth.isdigit() else depth,
+        }
+        return await self._graph(request, asked)
+
+    async def _graph(self, request: Request, asked: dict[str, Any]) -> Response:
+        """A graph as the snapshot that `graph.export` writes, of the selected brain if there is one."""
+        op, reader = self._offered("graph.export"), asker_of(request).selecting(await self._selected(request))
+        answer = await self._answer(op, {"format": "json", **asked}, reader, None)  # without a target it only reads
+        if answer.get("ok"):
+            answer = {key: value for key, value in answer.items() if key not in ("content", "rendered")} | json.loads(
+                answer["content"]
+            )
+        return json_response(answer)
 
     async def openapi(self, request: Request) -> Response:
         url = f"http://{self._facts.host}:{self._facts.port}"

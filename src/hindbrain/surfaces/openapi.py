@@ -30,10 +30,12 @@ _READS = {
     "/api/instances": "One row per brain on disk, warm or dormant, with its own counters.",
     "/api/instance/self": "The owner's own record: totals across all brains.",
     "/api/graph/stats": "Nodes and edges of one brain.",
+    "/api/graph/snapshot": "The whole graph of a brain, if it is small enough for an answer.",
+    "/api/graph/subgraph": "The graph around ?node= up to ?depth= edges away.",
     "/api/events": "What changes, as server-sent events.",
     "/api/openapi.json": "This document.",
 }
-_SELECTING = ("/api/status", "/api/graph/stats", "/api/events")
+_SELECTING = ("/api/status", "/api/graph/stats", "/api/graph/snapshot", "/api/graph/subgraph", "/api/events")
 
 _BRAIN = {
     "name": "brain",
