@@ -174,6 +174,23 @@ def test_a_claim_with_a_long_word_is_written_at_once(world: World) -> None:
         agent.memorize("long word", "it says " + "z" * 200 + "1A2" * 8)
 
 
+@pytest.mark.parametrize("rule", ["a*" * 20 + "b", "**/a/" * 12 + "b"])
+def test_no_ignore_rule_makes_a_walk_last_for_ever(world: World, rule: str) -> None:
+    root = world.directory("x")
+    deep = Path(root, *["a"] * 60)
+    deep.mkdir(parents=True)
+    for place in (Path(root, "z.md"), Path(root, "a" * 200 + ".md"), deep / "c.md"):
+        place.write_text("a zebra\n", encoding="utf-8")
+    Path(root, ".gitignore").write_text(f"{rule}\n!{rule}\n", encoding="utf-8")
+    agent = world.at(root)
+
+    with bounded():
+        assert agent.call("ingest", path=root, project_root=root)["ok"]
+        assert agent.call("memory.ingest", path=root)["ok"]
+
+    assert "z.md" in str(agent.call("glob", pattern="*.md"))
+
+
 # -- a repository that is initialised --------------------------------------------------------------------------------
 
 

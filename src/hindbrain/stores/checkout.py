@@ -10,6 +10,7 @@ from itertools import combinations
 
 from hindbrain.policy.ingest import COMMIT_FILES, COMMITS, HISTORY_SECONDS, SKIPPED_DIRECTORIES, SKIPPED_FILES, TOGETHER
 from hindbrain.stores.git import asked
+from hindbrain.stores.ignoring import spec_of
 from hindbrain.stores.repository import Names, repository_of
 
 __all__ = ["FileFound", "History", "Listing", "head_of", "history_of", "listing", "wanted"]
@@ -47,9 +48,7 @@ def wanted(path: str, patterns: Sequence[str] | None) -> bool:
 
 
 def _matches(path: str, patterns: Sequence[str]) -> bool:
-    from pathspec import GitIgnoreSpec  # heavy: only who asks for hidden files needs it
-
-    return not patterns or GitIgnoreSpec.from_lines(patterns).match_file(path)
+    return not patterns or spec_of(patterns).match_file(path)
 
 
 def listing(root: str, *, patterns: Sequence[str] | None = None, without: Collection[str] = ()) -> Listing:
@@ -99,10 +98,8 @@ def _walked(root: str) -> Iterator[str]:
 
 
 def _ignored(path: str) -> object:
-    from pathspec import GitIgnoreSpec
-
     with open(path, encoding="utf-8", errors="replace") as file:
-        return GitIgnoreSpec.from_lines(file.read(1_000_000).splitlines())
+        return spec_of(file.read(1_000_000).splitlines())
 
 
 def _is_ignored(ignoring: Iterable[tuple[str, object]], path: str) -> bool:

@@ -11,6 +11,7 @@ from typing import IO, TYPE_CHECKING
 
 from hindbrain.domain.errors import PathRefused
 from hindbrain.policy.evidence import IGNORE_FILE, LINE_MAX_BYTES, SKIPPED_DIRECTORIES
+from hindbrain.stores.ignoring import spec_of
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -91,9 +92,7 @@ def _rules(path: str) -> "GitIgnoreSpec | None":
 
 @cache
 def _spec(lines: tuple[str, ...]) -> "GitIgnoreSpec":
-    from pathspec import GitIgnoreSpec
-
-    return GitIgnoreSpec.from_lines(lines)
+    return spec_of(lines)
 
 
 def _ignored(path: str, rules: "Sequence[tuple[str, GitIgnoreSpec]]") -> bool:
