@@ -264,7 +264,7 @@ class Repo(Struct, forbid_unknown_fields=True):
     adapter: str = "code"
 
 
-@operation("federate", effect=Effect.WRITE, progress=True, raises=_ASKING)
+@operation("federate", effect=Effect.WRITE, progress=True, raises=(*_ASKING, PathRefused))
 def federate(
     call: Call,
     repos: Annotated[list[Repo], Meta(description="[{name, path}]: short names and absolute directories")],
@@ -284,7 +284,7 @@ def federate(
     )
 
 
-@operation("federate_auto", effect=Effect.WRITE, progress=True, positional=("scope",), raises=_ASKING)
+@operation("federate_auto", effect=Effect.WRITE, progress=True, positional=("scope",), raises=(*_ASKING, PathRefused))
 def federate_auto(
     call: Call,
     scope: Annotated[str | None, Meta(description="a directory of your project; all of it when left out")] = None,

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta
 
 from hindbrain.domain.errors import InvalidParams
+from hindbrain.engines.fence import fenced
 from hindbrain.engines.scopes import Scope
 from hindbrain.operations.registry import Effect, operation
 from hindbrain.policy.text_search import CONTEXT_DEFAULT, CONTEXT_MAX, GLOB_TOP_K, SEARCH_TOP_K, SEARCH_TOP_K_MAX
@@ -122,6 +123,7 @@ def _finished(answer: dict[str, Any], rows: list[dict[str, Any]]) -> dict[str, A
     lines = [
         f"{row['file_path']}:{row['line_number'] or ''}: {(row['matched_line'] or row['node_id'] or '').strip()}" for row in rows
     ]
+    lines = [fenced("\n".join(lines))] if lines else []  # what stands in files was written by anybody: it is quoted
     total = answer["total_matches"]
     if len(rows) < total:
         lines.append(f"{total} matches" if "match_count" in answer else f"{total - len(rows)} more matches")

@@ -66,6 +66,7 @@ class Exchange:
             raise InvalidParams(f"{path} exists already", fix="choose a name that is free; an export never overwrites")
         if not path.parent.is_dir():
             raise InvalidParams(f"{path.parent} is not a directory", fix="choose a directory that exists")
+        self._brains.home.refuse_target(path)
         brain = self._router.named(caller, tier)
         with self._brains.use(brain) as opened:
             self._reconciler.fresh(opened)

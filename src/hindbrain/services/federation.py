@@ -18,7 +18,7 @@ from hindbrain.policy.federation import MOST_BYTES, MOST_FILES, MOST_REPOSITORIE
 from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.graph_access import ANALYSIS
 from hindbrain.services.graphs import Graphs, Wish
-from hindbrain.services.routing import Router
+from hindbrain.services.routing import Router, refuse_home_directory
 from hindbrain.stores.graph import LocalGraph
 from hindbrain.stores.graph_port import GraphArrays
 from hindbrain.stores.memory import MemoryStore
@@ -112,7 +112,7 @@ class Federation:
         wanted: dict[str, str] = {}
         for repo in repos:
             name, path = repo.get("name", ""), repo.get("path", "")
-            if not _NAME.match(name) or name in wanted:
+            if not _NAME.fullmatch(name) or name in wanted or name == _CROSS:
                 raise InvalidParams(f"{name[:64]!r} is no name for a repository here", fix="give each a short name of its own")
             if not os.path.isabs(path) or "\x00" in path:
                 raise InvalidParams(
@@ -121,10 +121,11 @@ class Federation:
             if repo.get("adapter", "code") != "code":
                 raise InvalidParams("only the adapter code is federated", fix="leave adapter out")
             wanted[name] = canonical_root(path)
+            refuse_home_directory(wanted[name])
         return wanted
 
     def _analysis(self, name: str) -> Brain:
-        if not _NAME.match(name):
+        if not _NAME.fullmatch(name):
             raise InvalidParams(f"{name[:64]!r} is no name for an analysis", fix="use letters, digits, dots and dashes")
         home = self._brains.home
         root = ANALYSIS + name

@@ -97,6 +97,7 @@ class GraphAccess:
 
     def __init__(self, brains: Brains, router: Router, clock: Callable[[], int]) -> None:
         self._brains = brains
+        self.home = brains.home
         self._router = router
         self.clock = clock
         self.warm = WarmGraphs()

@@ -12,6 +12,7 @@ from hindbrain.domain.caller import Caller
 from hindbrain.domain.errors import InvalidParams
 from hindbrain.domain.graph import Node
 from hindbrain.engines.activation import temporal
+from hindbrain.engines.fence import fenced
 from hindbrain.engines.impact import blast
 from hindbrain.engines.traces import Frame, frames, located, third_party
 from hindbrain.engines.trust import Record, record
@@ -134,7 +135,10 @@ class GraphHistory:
             ],
             **following("proving"),
         }
-        answer["rendered"] = "\n".join(f"{one.commit[:10]}  +{one.added} -{one.removed}  {one.subject}" for one in commits)
+        # What commits say was written by anybody: it is quoted.
+        answer["rendered"] = fenced(
+            "\n".join(f"{one.commit[:10]}  +{one.added} -{one.removed}  {one.subject}" for one in commits)
+        )
         return Retrieved(answer=answer, candidates=len(commits))
 
     # -- trust -------------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from hindbrain.domain.caller import Caller
 from hindbrain.domain.errors import InvalidParams, PathRefused
 from hindbrain.domain.graph import Node
 from hindbrain.engines.drawing import svg
+from hindbrain.engines.fence import shown
 from hindbrain.engines.graph_formats import dot, graphml, snapshot_text
 from hindbrain.engines.subgraph import Part, around, tree, whole
 from hindbrain.policy.activation import EXPORT_EDGES, EXPORT_INLINE
@@ -54,7 +55,7 @@ class GraphViews:
             **following("proving"),
             "next_suggested_tool": "impact",
             "next_step_hint": "impact {node_id} tells what a change of it reaches; graph.export writes a picture.",
-            "rendered": "\n".join(lines),
+            "rendered": shown("\n".join(lines)),  # labels are headings, too: nothing in them steers a terminal
         }
         return Retrieved(answer=answer, candidates=len(near) + 1)
 
@@ -73,6 +74,8 @@ class GraphViews:
     ) -> dict[str, Any]:
         """A graph or a neighbourhood in a common format, as a file or, when it is small, in the answer."""
         path = _free(target) if target is not None else None
+        if path is not None:
+            self._access.home.refuse_target(path)
         with self._access.held(caller, brain) as held:
             net = held.graph.net
             most = EXPORT_EDGES[form]

@@ -19,7 +19,7 @@ from hindbrain.domain.ledger import Act
 from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.ingests import Ingests, Request
 from hindbrain.services.reconcile import CONFLICT, Reconciler
-from hindbrain.services.routing import Router
+from hindbrain.services.routing import Router, refuse_home_directory
 from hindbrain.stores.atomic import write_text
 from hindbrain.stores.files import ClaimDirectory
 from hindbrain.stores.home import IGNORED_IN_REPO, REPO_DIR, Home
@@ -92,7 +92,7 @@ class Projects:
         """Into the graph; a directory that the brain does not cover yet becomes one of its roots."""
         seen = main_path(request.path)
         if not opened.brain.covers(seen):
-            self._refuse_home_directory(seen)
+            refuse_home_directory(seen)
         answer = self._ingests.run(caller, opened, request, progress)
         if not opened.brain.covers(seen) and os.path.isdir(request.path):
             opened.brain = replace(opened.brain, ingest_roots=(*opened.brain.ingest_roots, request.path))
@@ -152,7 +152,7 @@ class Projects:
     def _bootstrap(self, caller: Caller, root: str) -> tuple[Brain, bool]:
         if os.path.isdir(main_path(root)):
             root = main_path(root)
-        self._refuse_home_directory(root)
+        refuse_home_directory(root)
         existing = self._home.project(root)
         if existing is not None:
             self._router.bind(caller, existing)
@@ -168,14 +168,6 @@ class Projects:
             self._note(caller, opened, "brain.create", {})
         self._router.bind(caller, brain)
         return brain, False
-
-    @staticmethod
-    def _refuse_home_directory(root: str) -> None:
-        # What holds everybody's projects would make one brain answer for all of them.
-        user = canonical_root(os.path.expanduser("~"))
-        holds_all = contains(root, user) and not os.path.exists(os.path.join(root, ".git"))
-        if root in (user, "/") or holds_all:
-            raise PathRefused(f"{root} is not a project", fix="run it in the directory of a repository")
 
     @staticmethod
     def _refuse_links(carried: Path) -> None:
@@ -206,7 +198,7 @@ class Projects:
         """Give a repository its brain, with memory that travels with git. Also adopts the memory a clone brought along."""
         start = self._existing_directory(path)
         root = repository_of(start).root
-        self._refuse_home_directory(root)
+        refuse_home_directory(root)
         self._refuse_links(Path(root) / REPO_DIR)
         moved_from = self._moved(caller, root)
         brain, reused = self._bootstrap(caller, root)

@@ -7,13 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from hindbrain.domain.brain import MEDULLA, Brain
+from hindbrain.domain.brain import MEDULLA, Brain, contains
 from hindbrain.domain.caller import Caller, RootSource
-from hindbrain.domain.errors import BrainlessRoot, CallerRootUnknown
+from hindbrain.domain.errors import BrainlessRoot, CallerRootUnknown, PathRefused
 from hindbrain.services.brains import Brains
-from hindbrain.stores.repository import repository_of
+from hindbrain.stores.repository import canonical_root, repository_of
 
-__all__ = ["Gap", "Route", "Router", "SessionState", "gap"]
+__all__ = ["Gap", "Route", "Router", "SessionState", "gap", "refuse_home_directory"]
 
 Gap = dict[str, Any]
 
@@ -201,3 +201,11 @@ class Router:
 
 
 _UNKNOWN = gap("caller_root_unknown", "the call did not say from which project it comes; nothing is guessed")
+
+
+def refuse_home_directory(root: str) -> None:
+    """What holds everybody's projects is none: one brain would answer for all of them."""
+    user = canonical_root(os.path.expanduser("~"))
+    holds_all = contains(root, user) and not os.path.exists(os.path.join(root, ".git"))
+    if root in (user, "/") or holds_all:
+        raise PathRefused(f"{root} is not a project", fix="run it in the directory of a repository")

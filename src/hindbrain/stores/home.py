@@ -9,7 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from hindbrain.domain.brain import MEDULLA, Brain, BrainId, fingerprint
+from hindbrain.domain.brain import MEDULLA, Brain, BrainId, contains, fingerprint
+from hindbrain.domain.errors import PathRefused
 from hindbrain.stores.atomic import write_text
 
 __all__ = ["BRAIN_SCHEMA", "IGNORED_IN_REPO", "REPO_DIR", "Home", "default_home"]
@@ -66,6 +67,11 @@ class Home:
         self.manifest_file = path / "manifest.json"
         self.refusals_file = path / "refusals.jsonl"
         self.log_file = path / "owner.log"
+
+    def refuse_target(self, path: Path) -> None:
+        """No call writes a file of its own among ours: under the right name it would be a setting, or a token."""
+        if contains(os.path.realpath(self.path), os.path.realpath(path.parent)):
+            raise PathRefused(f"{str(path)[:200]} lies in the home of Hindbrain", fix="choose another directory")
 
     def ensure(self) -> None:
         self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
