@@ -2,10 +2,12 @@
 
 import pytest
 
+from hindbrain.engines.code_question import CodeQuestion
+from hindbrain.policy.code_search import QUESTION_CHARS
 from tests.support.world import World
 
 FILES = {
-    "src__cart_py": '"""The shopping cart."""\n\n\ndef total(cart):\n    """What a cart costs, in cents."""\n    return sum(cart)\n',
+    "src__cart_py": '"""The cart."""\n\n\ndef total(cart):\n    """What a cart costs, in cents."""\n    return sum(cart)\n',
     "src__prices_py": '"""Prices, in cents."""\n\nPRICES = {"apple": 30}\n',
     "tests__test_cart_py": "from src.cart import total\n\n\ndef test_total():\n    assert total([1]) == 1\n",
 }
@@ -45,3 +47,13 @@ def test_a_question_in_words_finds_the_file_or_nothing(world: World, question: s
     found = world.at(x).seek(question)["results"]
 
     assert (found[0]["node_id"] if found else None) == first
+
+
+@pytest.mark.parametrize("question", ["aB" * 200_000, "z" * 400_000, "a/b." * 100_000], ids=["camel", "one", "path"])
+def test_a_question_without_end_is_read_to_a_bound(world: World, question: str) -> None:
+    """Its length is no reason to fail, and nothing beyond the bound is looked at."""
+    x = world.brain("x", **FILES)
+
+    for tool, name in (("seek", "query"), ("north", "task"), ("memory.search", "query"), ("activate", "query")):
+        assert world.at(x).call(tool, **{name: question})["ok"], tool
+    assert CodeQuestion(question).counts.total() <= 2 * QUESTION_CHARS // 100

@@ -24,6 +24,9 @@ _WORD = re.compile(r"[A-Za-z_$][\w$]*")
 _SHAPED = re.compile(r"[a-z0-9][A-Z]|[A-Za-z0-9]_[A-Za-z0-9]")
 
 
+# No name is this long. Patterns that look for paths and names try every start in a run of letters: quadratic in its length.
+_ENDLESS = re.compile(r"(\S{200})\S+")
+
 # Words by which people ask, which no code answers to: a question is not less answered for them.
 _ASKING = frozenset("much many often far long happens works work find show explain".split())
 
@@ -50,7 +53,7 @@ class CodeQuestion:
 
     @cached_property
     def _read(self) -> str:
-        return self.text[:QUESTION_CHARS]
+        return _ENDLESS.sub(r"\1 ", self.text[:QUESTION_CHARS])
 
     @property
     def about_tests(self) -> bool:

@@ -161,7 +161,10 @@ class Ranked:
     def scaled(self, share: float) -> "Ranked":
         """The same in proportion."""
         return Ranked(
-            self.path, self.score * share, {name: value * share for name, value in self.signs.items()}, self.bias * share
+            self.path,
+            min(1.0, self.score * share),
+            {name: value * share for name, value in self.signs.items()},
+            self.bias * share,
         )
 
     def breakdown(self, shares: Mapping[str, float]) -> dict[str, float]:

@@ -30,6 +30,7 @@ __all__ = [
     "names_in",
     "rarity",
     "relevance",
+    "telling",
     "together",
     "trust",
 ]
@@ -86,6 +87,12 @@ class Scored:
 def rarity(frequency: int, total: int) -> float:
     """How much a word tells: the rarer, the more. As BM25 has it, so that a row that has every word once comes near the sum."""
     return max(1e-6, math.log((max(total, frequency) - frequency + 0.5) / (frequency + 0.5)))
+
+
+def telling(frequency: int, total: int) -> float:
+    """What a token of a question weighs where meanings are compared. As rarity, but a word of half the rows still counts: another
+    word may be meant by it, and of those there are fewer."""
+    return math.log1p((max(total, frequency) - frequency + 0.5) / (frequency + 0.5))
 
 
 def trust(best: float, whole: float) -> float:

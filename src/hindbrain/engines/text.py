@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from hindbrain.policy.lookalikes import INVISIBLE, LOOKALIKES
-from hindbrain.policy.recall import STOP_WORDS
+from hindbrain.policy.recall import QUERY_CHARS, STOP_WORDS
 
 __all__ = ["TERMS_VERSION", "fold", "folds", "query_terms", "stem", "terms"]
 
@@ -117,7 +117,7 @@ def _stops() -> frozenset[str]:
 def query_terms(text: str) -> list[str]:
     """The words of a question that carry meaning, each once, in order."""
     stops = _stops()
-    kept = [t for t in terms(text) if t not in stops and (len(t) > 1 or not t.isascii() or t.isdigit())]
+    kept = [t for t in terms(text[:QUERY_CHARS]) if t not in stops and (len(t) > 1 or not t.isascii() or t.isdigit())]
     return list(dict.fromkeys(kept))
 
 

@@ -7,6 +7,7 @@ __all__ = [
     "BEAT_MIN_SCORE",
     "LOOKUP_CLAIMS",
     "MEANING",
+    "QUERY_CHARS",
     "QUERY_TERMS",
     "RECENT_ROWS",
     "ROW_MIN_TOKENS",
@@ -23,6 +24,7 @@ RECENT_ROWS = 3  # shown when nothing matches: enough to see that memory exists,
 ROW_MIN_TOKENS = 32  # below this a row shows neither whose it is nor what it says: better fewer rows
 SEEK_TOP_K = 20
 LOOKUP_CLAIMS = 3_000  # claims a lookup may rank, about two milliseconds; the rarest words of a question come first
+QUERY_CHARS = 20_000  # of a question that are read: pages of an issue; a megabyte would only cost time
 QUERY_TERMS = 48  # words of a question that are looked at; a task of a page says what it is about at its start
 
 

@@ -75,6 +75,8 @@ class Projects:
         with self._brains.use(brain) as opened:
             if request.adapter == "light" and any(contains(str(place.path), target) for place in opened.places):
                 return self._light(opened)
+            # The whole project: its own claim files are L1GHT too, wherever its brain keeps them.
+            own = self._light(opened) if request.adapter == "light" and target == brain.root else {}
             ingest = self._take_tree(caller, opened, replace(request, path=target), progress)
         return {
             "ok": True,
@@ -84,6 +86,7 @@ class Projects:
             "reused_existing_brain": reused,
             "ingest": ingest,
             "routing": {"bound_project_root": brain.root, "session": caller.session},
+            **{key: own[key] for key in ("files_loaded", "refused") if key in own},
         }
 
     def _take_tree(
