@@ -27,6 +27,7 @@ from hindbrain.engines.retrieval import (
     names_in,
     rarity,
     relevance,
+    telling,
     together,
     trust,
 )
@@ -318,8 +319,8 @@ def late_weights(gathered: Gathered) -> list[float]:
     weights = []
     for word in gathered.question.words:
         own = [term for term in terms(word) if term in asked]
-        rare = max((rarity(found.frequencies.get(term, 0), found.total) for term in own), default=QUIET_WEIGHT)
-        weights.append(max(rare, QUIET_WEIGHT))
+        told = (telling(found.frequencies.get(term, 0), found.total) for term in own)
+        weights.append(max(told, default=QUIET_WEIGHT))
     return weights
 
 
