@@ -66,8 +66,8 @@ def facts(**more: Any) -> Facts:
     base: dict[str, Any] = {
         "tool": "seek", "agent_id": "codex:maker", "candidates": 0, "error": None, "proof_state": None, "requested_scope": None,
         "mismatch": None, "process_id": 1, "runtime_root": "/r", "executable": None, "version": "1", "workspace_root": "/w",
-        "workspace_root_source": None, "ingest_roots": ("/w",), "nodes": 3, "edges": 2, "generation": 1, "learned": 0, "graph_path": "/g",
-        "graph_path_exists": True, "served": None,
+        "workspace_root_source": None, "ingest_roots": ("/w",), "nodes": 3, "edges": 2, "generation": 1, "learned": 0,
+        "graph_path": "/g", "graph_path_exists": True, "served": None,
     }  # fmt: skip
     return Facts(**(base | more))
 

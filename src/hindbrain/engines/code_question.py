@@ -28,7 +28,7 @@ _SHAPED = re.compile(r"[a-z0-9][A-Z]|[A-Za-z0-9]_[A-Za-z0-9]")
 _ENDLESS = re.compile(r"(\S{200})\S+")
 
 # Words by which people ask, which no code answers to: a question is not less answered for them.
-_ASKING = frozenset("much many often far long happens works work find show explain".split())
+_ASKING = frozenset(["much", "many", "often", "far", "long", "happens", "works", "work", "find", "show", "explain"])
 
 
 @dataclass(frozen=True, slots=True)
