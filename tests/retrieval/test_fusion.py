@@ -1,5 +1,7 @@
 """Fusion: scores by hand. Likenesses are shares of the best one; words lead as far as they can be trusted."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -152,6 +154,9 @@ def signs(covered: float, near: float | None, rows: int = 500, *, unknown: float
         (signs(0.1, 0.3, 5_000), False),
         (signs(0.2, None), True),  # by words only: any rare word counts
         (signs(0.0, None), False),
+        (replace(signs(0.0, 0.05, 6), best=0.08), False),  # six rows, and none is about it
+        (replace(signs(0.0, 0.15, 6), best=0.32), True),  # six rows, and one is
+        (replace(signs(0.4, 0.05, 6), best=0.08), True),  # the words are there
     ],
 )
 def test_the_floor_has_two_sides(seen: Signs, relevant: bool) -> None:

@@ -221,6 +221,7 @@ class Signs:
     unknown: float  # the share of its weight in words that no row has
     stranger: bool  # it names somebody or something that no row names
     rows: int  # that could have been found
+    best: float = 1.0  # cosine of the nearest row
 
 
 def relevance(signs: Signs) -> float:
@@ -229,6 +230,8 @@ def relevance(signs: Signs) -> float:
     by_words = signs.covered - FLOOR.words_only
     if signs.near is None:
         return by_words
+    if signs.best < FLOOR.apart and signs.covered < FLOOR.words_only:
+        return signs.best - FLOOR.apart
     few = max(0.0, math.log10(FLOOR.many / max(signs.rows, 1)))
     return (
         FLOOR.base

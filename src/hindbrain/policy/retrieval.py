@@ -77,6 +77,7 @@ class Floor:
     stranger: float = -2.2  # a name that occurs nowhere here
     many: int = 400  # rows from which on chance brings some near
     few: float = 7.8  # for each tenfold less
+    apart: float = 0.2  # no row comes this near and none has the words: then there is nothing, however few rows there are
     words_only: float = 0.1  # without a model: the least share of the question's weight
 
 

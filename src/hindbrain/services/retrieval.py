@@ -306,6 +306,7 @@ class Retrieval:
             unknown=sum(rarity(0, found.total) for _ in unknown) / whole if whole > 0 else 0.0,
             stranger=not named.isdisjoint(unknown),
             rows=gathered.rows,
+            best=nearest[0] if nearest else 1.0,
         )
         judged = relevance(signs)
         return max(judged, relevance(replace(signs, near=None))) if gathered.served.pending else judged
