@@ -42,7 +42,7 @@ class Ramp:
     """How far words are trusted: by the share of the question's weight that the best row scores."""
 
     start: float = 0.1  # below this share the match is chance
-    over: float = 0.2  # from start to start + over trust grows to its full
+    over: float = 0.15  # from start to start + over trust grows to its full
     least: float = 0.2  # words still order what meaning finds alike
 
 
