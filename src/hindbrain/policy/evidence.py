@@ -20,6 +20,7 @@ __all__ = [
     "NOISE_MAX",
     "NORMALIZE_VERSION",
     "OVERLAP",
+    "PATH_MAX",
     "RECORD_MAX_BYTES",
     "REFUSED_MOST",
     "SAMPLE_LINES",
@@ -70,6 +71,7 @@ DOCUMENT_MAX_BYTES = 16 * 1024 * 1024  # one text file; more is data
 TEXT_MAX_BYTES = 128 * 1024 * 1024  # a text that comes in the call itself; bad bytes have three of them each
 RECORD_MAX_BYTES = 65_536  # one observation; a document goes through memory.ingest
 WORD_MAX = 200  # characters of a wing, room, field, speaker or role: names, not texts
+PATH_MAX = 5_000  # of a path that an export brings along: longer than any a file system takes
 SOURCE_MAX = 10 * WORD_MAX  # of where something comes from: paths and addresses are longer than names
 TAG_MAX = 64
 TAGS_MOST = 32

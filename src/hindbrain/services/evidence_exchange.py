@@ -11,7 +11,7 @@ from hindbrain.domain.caller import Caller, Channel
 from hindbrain.domain.errors import HindbrainError, InvalidParams, Rejected
 from hindbrain.domain.evidence import Domain, Evidence, EvidenceId, Provenance, SourceType, evidence_id
 from hindbrain.domain.ledger import Act
-from hindbrain.policy.evidence import BATCH_ROWS, LINE_MAX_BYTES, WORD_MAX
+from hindbrain.policy.evidence import BATCH_ROWS, LINE_MAX_BYTES, PATH_MAX, WORD_MAX
 from hindbrain.services.brains import OpenBrain
 from hindbrain.services.evidence_batch import Batches
 from hindbrain.services.evidence_guard import check_tags, check_word, check_words, row_print, secrets_in, traces_of
@@ -107,7 +107,7 @@ class EvidenceExchange:
         for word in filter(None, names):
             check_word(word, "a name", WORD_MAX * 10)
         for word in (held.source, held.anchor_id, held.parent_anchor_id or ""):
-            check_word(word, "a path", WORD_MAX * 25)
+            check_word(word, "a path", PATH_MAX)
         check_tags(held.tags)
         words = [held.wing, held.room, held.field, held.speaker, held.role, *held.tags]
         check_words(self._gateway, opened, words, (held.source, held.thread, held.message), site="import")

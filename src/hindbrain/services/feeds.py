@@ -70,7 +70,7 @@ class Feeds:
         feed.rows = self.rows(opened, chosen[:limit], match="task")
         for row in feed.rows if parts else ():
             row["score_breakdown"] = parts[row["slug"]]
-        if feed.served is not None:
+        if feed.served is not None and feed.exists:
             feed.gaps += feed.served.gaps(opened.brain.display_name)
         feed.claims = {version.slug: claim for version, claim, _ in chosen[:limit]}
         if include_history:
