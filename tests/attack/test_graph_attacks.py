@@ -2,11 +2,12 @@
 
 import os
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from tests.support.world import World, git
+from tests.support.world import Actor, World, git
 
 SECRET = "QUOKKA_OUTSIDE"
 
@@ -136,3 +137,16 @@ def test_the_message_of_a_commit_cannot_be_taken_for_another_commit(world: World
 
     assert [(one["subject"], one["lines_added"], one["lines_removed"]) for one in commits] == [(forged, 1, 2), ("first", 2, 0)]
     assert all(one["commit"] != "f" * 40 for one in commits)
+
+
+def test_an_agent_over_mcp_takes_in_no_other_directory(world: World) -> None:
+    """Else it would widen its project first and read the files of others afterwards."""
+    x, y = world.brain("x"), world.repository("y")
+    over_mcp = Actor(world, replace(world.at(x).caller, reads_files=False))
+
+    for path in (y, "/etc", str(world.place)):
+        assert over_mcp.call("ingest", path=path)["error"]["code"] == "human_needed"
+        assert over_mcp.call("ingest", path=path, project_root=path)["error"]["code"] == "human_needed"
+    assert over_mcp.call("ingest", path=x)["ok"]
+    assert over_mcp.call("ingest")["ok"]
+    assert world.at(x).call("ingest", path=y)["ok"]

@@ -221,6 +221,7 @@ class Signs:
     unknown: float  # the share of its weight in words that no row has
     stranger: bool  # it names somebody or something that no row names
     rows: int  # that could have been found
+    narrowed: bool = False  # the caller said where to look
     best: float = 1.0  # cosine of the nearest row
 
 
@@ -240,6 +241,7 @@ def relevance(signs: Signs) -> float:
         + FLOOR.unknown * signs.unknown
         + (FLOOR.stranger if signs.stranger else 0.0)
         + FLOOR.few * few
+        + (FLOOR.narrowed if signs.narrowed else 0.0)
     )
 
 

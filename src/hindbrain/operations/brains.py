@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta
 
 from hindbrain.domain.caller import Caller
-from hindbrain.domain.errors import AlreadyCovered, InvalidParams, MedullaForbidsCode, PathRefused, UnknownBrain
+from hindbrain.domain.errors import AlreadyCovered, HumanNeeded, InvalidParams, MedullaForbidsCode, PathRefused, UnknownBrain
 from hindbrain.operations.registry import Effect, operation
 from hindbrain.services.call import Call
 from hindbrain.services.ingests import Request
@@ -29,7 +29,7 @@ def _path(path: str | None, caller: Caller) -> str:
     idempotent=True,
     progress=True,
     positional=("path",),
-    raises=(AlreadyCovered, MedullaForbidsCode, PathRefused, InvalidParams),
+    raises=(AlreadyCovered, HumanNeeded, MedullaForbidsCode, PathRefused, InvalidParams),
 )
 def ingest(
     call: Call,

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from hindbrain.domain.brain import Brain, BrainId, contains
-from hindbrain.domain.caller import Caller
-from hindbrain.domain.errors import AlreadyCovered, InvalidParams, MedullaForbidsCode, PathRefused, UnknownBrain
+from hindbrain.domain.caller import Caller, Channel
+from hindbrain.domain.errors import AlreadyCovered, HumanNeeded, InvalidParams, MedullaForbidsCode, PathRefused, UnknownBrain
 from hindbrain.domain.ledger import Act
 from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.ingests import Ingests, Request
@@ -65,6 +65,7 @@ class Projects:
         """Take a repository's files, or a brain's own claim files, into a brain; with project_root it creates the brain."""
         self._ingests.check(request)
         target = self._existing(request.path) if request.adapter != "code" else self._existing_directory(request.path)
+        self._refuse_elsewhere(caller, target)
         medulla_store = str(self._home.medulla_dir / "agent-memory")
         if tier == "medulla" or (project_root is None and canonical_root(target) == canonical_root(medulla_store)):
             return self._ingest_medulla(target, request.adapter)
@@ -88,6 +89,21 @@ class Projects:
             "routing": {"bound_project_root": brain.root, "session": caller.session},
             **{key: own[key] for key in ("files_loaded", "refused") if key in own},
         }
+
+    def _refuse_elsewhere(self, caller: Caller, target: str) -> None:
+        """Over MCP an agent may have no shell: what it takes in lies in its own project, or a person takes it in."""
+        here = caller.root or caller.told_root
+        if caller.reads_files or caller.channel is Channel.HUMAN or here is None:
+            return
+        own = repository_of(here)
+        covering = self._brains.covering(here)
+        roots = {own.root, own.worktree, here, *([covering.root] if covering and covering.root else [])}
+        seen = {target, main_path(target)}
+        if not any(contains(root, path) for root in roots for path in seen) and not (covering and covering.covers(target)):
+            raise HumanNeeded(
+                f"{target[:200]!r} lies outside of {here}; taking it in takes a person",
+                fix=f"a person runs it in a terminal: hindbrain ingest {target[:200]}",
+            )
 
     def _take_tree(
         self, caller: Caller, opened: OpenBrain, request: Request, progress: Callable[[int, int, str], None]

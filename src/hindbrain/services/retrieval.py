@@ -118,6 +118,7 @@ class Gathered:
     served: Served
     question: "Question | None" = None
     rows: int = 0  # that the filters let through
+    narrowed: bool = False  # by what they say, not only by where they were seen
     trust: float = 1.0
     scores: Mapping[int, float] = field(default_factory=dict)  # turn -> BM25
 
@@ -191,6 +192,7 @@ class Retrieval:
             served=served,
             question=question,
             rows=len(among) if among is not None else found.total,
+            narrowed=filtered is not None and replace(filtered, anchor_kind=None, anchor_ids=None) != _EVERYTHING,
             scores=dict(zip(found.turns, found.scores, strict=True)),
         )
         return replace(gathered, trust=trust(max(found.scores, default=0.0), gathered.weight(words)))
@@ -306,6 +308,7 @@ class Retrieval:
             unknown=sum(rarity(0, found.total) for _ in unknown) / whole if whole > 0 else 0.0,
             stranger=not named.isdisjoint(unknown),
             rows=gathered.rows,
+            narrowed=gathered.narrowed,
             best=nearest[0] if nearest else 1.0,
         )
         judged = relevance(signs)
