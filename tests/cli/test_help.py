@@ -215,3 +215,12 @@ def test_completion_of_an_unknown_shell_is_a_usage_error(program: Program) -> No
 
     assert ended.code == 2
     assert "bash, zsh, fish" in ended.json["error"]["fix"]
+
+
+@pytest.mark.parametrize("words", [("memory",), ("memory", "--help"), ("graph", "-h")])
+def test_help_of_a_family_lists_its_commands(program: Program, words: tuple[str, ...]) -> None:
+    done = program.run(*words)
+
+    assert done.code == 0
+    assert f"hindbrain {words[0]} COMMAND" in done.out
+    assert ("search" if words[0] == "memory" else "export") in done.out

@@ -17,6 +17,7 @@ from hindbrain.engines.retrieval import (
     names_in,
     rarity,
     relevance,
+    telling,
     together,
     trust,
 )
@@ -52,7 +53,7 @@ def test_words_that_cannot_be_trusted_leave_the_order_to_meaning() -> None:
     [
         (10.0, 10.0, 1.0),
         (3.0, 10.0, 1.0),
-        (2.0, 10.0, 0.5),
+        (10 * (RAMP.start + RAMP.over / 2), 10.0, 0.5),
         (1.0, 10.0, RAMP.least),
         (0.0, 10.0, RAMP.least),
         (0.0, 0.0, RAMP.least),
@@ -137,6 +138,12 @@ def test_a_rare_word_tells_more_and_a_word_in_every_row_nearly_nothing() -> None
     assert rarity(0, 0) >= 0
 
 
+def test_a_token_of_a_common_word_still_counts_where_meanings_are_compared() -> None:
+    assert telling(1, 100) > telling(10, 100) > telling(50, 100) > telling(90, 100) > 0
+    assert telling(1, 100) == pytest.approx(rarity(1, 100), abs=0.02)  # rare words weigh as they do elsewhere
+    assert telling(50, 100) > 0.5 > rarity(50, 100)
+
+
 def signs(covered: float, near: float | None, rows: int = 500, *, unknown: float = 0.0, stranger: bool = False) -> Signs:
     return Signs(covered=covered, near=near, unknown=unknown, stranger=stranger, rows=rows)
 
@@ -154,6 +161,9 @@ def signs(covered: float, near: float | None, rows: int = 500, *, unknown: float
         (signs(0.1, 0.3, 5_000), False),
         (signs(0.2, None), True),  # by words only: any rare word counts
         (signs(0.0, None), False),
+        (signs(0.2, 0.28), False),
+        (replace(signs(0.2, 0.28), narrowed=True), True),  # who said where to look has judged already
+        (replace(signs(0.0, 0.1), narrowed=True), False),  # but not what is there
         (replace(signs(0.0, 0.05, 6), best=0.08), False),  # six rows, and none is about it
         (replace(signs(0.0, 0.15, 6), best=0.32), True),  # six rows, and one is
         (replace(signs(0.4, 0.05, 6), best=0.08), True),  # the words are there

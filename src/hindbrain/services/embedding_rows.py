@@ -96,9 +96,7 @@ class _Mixing:
             around = {near for turn in here for near in order.beside(turn)}
             touched |= {turn for turn in around if order.is_short(turn)}
             for turn in {*here, *around}:
-                # Only short ones lend: of a long reply a chunk says little about the question before it.
-                near = order.beside(turn) if order.is_short(turn) else ()
-                self._beside[turn] = tuple(one for one in near if order.is_short(one))
+                self._beside[turn] = order.beside(turn) if order.is_short(turn) else ()
         self._touched = touched
         wanted = {near for turn in touched for near in self._beside.get(turn, ())} | touched
         vectors = batch.opened.store.vectors

@@ -1,5 +1,6 @@
 """Recovery: what is installed, what runs, what hosts start, and which known fault explains a bad answer. Changes nothing."""
 
+import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -181,10 +182,9 @@ class Recovery:
         plans = []
         for one in HOSTS:
             if host in (None, "all", one.name):
-                variables = {
-                    "HINDBRAIN_WORKSPACE_ROOT": one.root_variable or status["project"] or "",
-                    "HINDBRAIN_AGENT_ID": f"{one.name}:agent",
-                }
+                # A file of the user serves every project: a root in it would bind them all to this one.
+                root = one.root_variable or (status["project"] if one.files[0].of_project else None)
+                variables = {"HINDBRAIN_AGENT_ID": f"{one.name}:agent"} | ({"HINDBRAIN_WORKSPACE_ROOT": root} if root else {})
                 entry = {SERVER: {"command": command, "args": ["mcp"], "env": variables}}
                 plans.append(
                     {
@@ -199,7 +199,22 @@ class Recovery:
                         "verify": ["hindbrain hosts status", "hindbrain session-handshake"],
                     }
                 )
-        return {**status, "schema": "hindbrain-hosts-plan-v0", "plans": plans}
+        rendered = "\n\n".join(_pasted(one, plan) for one in HOSTS for plan in plans if plan["host"] == one.name)
+        return {**status, "schema": "hindbrain-hosts-plan-v0", "plans": plans, "rendered": rendered}
+
+
+def _pasted(host: Host, plan: dict[str, Any]) -> str:
+    """One host's entry, ready to be pasted, with where it goes and what to do then."""
+    (key, servers), entry = next(iter(plan["snippet"].items())), plan["snippet"][host.files[0].key][SERVER]
+    if host.files[0].form == "toml":
+        quoted = {name: json.dumps(value) for name, value in entry.items() if name != "env"}
+        lines = [f"[{key}.{SERVER}]", *(f"{name} = {value}" for name, value in quoted.items())]
+        lines += ["", f"[{key}.{SERVER}.env]", *(f"{name} = {json.dumps(value)}" for name, value in entry["env"].items())]
+        text = "\n".join(lines)
+    else:
+        text = json.dumps({key: servers}, indent=2)
+    where = " or ".join(plan["candidate_files"])
+    return f"{host.title}: put this into {where}, then {host.refresh}.\n{text}"
 
 
 def _host_row(host: Host, entries: tuple[Configured, ...], mine: str | None, root: str | None) -> dict[str, Any]:

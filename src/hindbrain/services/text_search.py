@@ -216,7 +216,7 @@ def _matcher(asked: Asked) -> "Matcher":
     except PatternWrong as wrong:
         raise InvalidParams(
             f"the regular expression cannot be read: {wrong}",
-            fix=f"write what is meant as it stands, e.g. {example_for(asked.query)!r}, or use mode literal",
+            fix=f"write what is meant as it stands, e.g. '{example_for(asked.query)}', or use mode literal",
         ) from wrong
 
 

@@ -11,7 +11,7 @@ from hindbrain.surfaces.arguments import kind_of
 from hindbrain.surfaces.manifest import Command, Manifest
 from hindbrain.surfaces.output import json_line
 
-__all__ = ["command", "nearest", "program"]
+__all__ = ["command", "family", "nearest", "program"]
 
 _EVERY = {
     "--home DIR": "home directory, instead of HINDBRAIN_HOME",
@@ -97,6 +97,13 @@ def program(known: Manifest, local: Mapping[str, Command]) -> str:
             lines += [f"{title}:", *_listed({_spoken(op["name"]): op["summary"] for op in group}), ""]
     lines += ["Flags of every command:", *_listed(_EVERY), "", "Examples:", *(f"  {line}" for line in _EXAMPLES)]
     return "\n".join(lines)
+
+
+def family(name: str, commands: Iterable[Command]) -> str:
+    """The help of a group of commands."""
+    told = {op["name"].split(".", 1)[1].replace("_", "-"): op["summary"] for op in commands}
+    lines = [f"Usage: hindbrain {name} COMMAND [--FLAG VALUE]...", "", "Commands:", *_listed(told), ""]
+    return "\n".join([*lines, f"hindbrain {name} COMMAND --help explains one."])
 
 
 def _listed(entries: Mapping[str, str]) -> list[str]:
