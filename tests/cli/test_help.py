@@ -217,7 +217,7 @@ def test_completion_of_an_unknown_shell_is_a_usage_error(program: Program) -> No
     assert "bash, zsh, fish" in ended.json["error"]["fix"]
 
 
-@pytest.mark.parametrize("words", [("memory",), ("memory", "--help"), ("graph", "-h")])
+@pytest.mark.parametrize("words", [("memory", "--help"), ("graph", "-h")])
 def test_help_of_a_family_lists_its_commands(program: Program, words: tuple[str, ...]) -> None:
     done = program.run(*words)
 

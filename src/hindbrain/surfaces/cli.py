@@ -178,7 +178,7 @@ def _unknown(rest: list[str], known: Manifest, given: dict[str, Any]) -> int:
     from hindbrain.surfaces import helping
 
     family = [op for name, op in sorted(known.offered.items()) if name.startswith(f"{rest[0].replace('-', '_')}.")]
-    if family and (len(rest) == 1 or rest[1] in ("--help", "-h")):
+    if family and len(rest) > 1 and rest[1] in ("--help", "-h"):
         output.write(helping.family(rest[0], family))
         return 0
     word = " ".join(rest[:2]) if any(name.startswith(f"{rest[0]}.") for name in known.offered) else rest[0]
