@@ -36,9 +36,9 @@ def test_rows_without_vectors_are_told_and_given_them(planted: Planted, tmp_path
     here = world.at(planted.root)
     here.memorize("Kettle", "It boils at ninety degrees up here.")
     told = here.call("doctor")
-    assert [(one["kind"], one["level"]) for one in told["warnings"]] == [("vectors_lag", "warn")]
+    assert (told["status"], [one["kind"] for one in told["notes"]]) == ("ok", ["vectors_lag"]), "every row begins like this"
     assert repairs(here.call("doctor.fix")) == [("vectors", False)], "the plan alone changes nothing"
-    assert here.call("doctor")["status"] == "warn"
+    assert [one["kind"] for one in here.call("doctor")["notes"]] == ["vectors_lag"]
 
     fixed = here.call("doctor.fix", yes=True)
 

@@ -54,7 +54,7 @@ def vectors_health(opened: OpenBrain, embedding: Embedding) -> Health | None:
         return Health(kind="no_model", text=text, fix=state.fix or "hindbrain model install", note=True)
     if state.pending:
         text = f"{state.pending} of {state.total} rows have no vectors yet and are found by words only"
-        return Health(kind="vectors_lag", text=text, fix=FIX)
+        return Health(kind="vectors_lag", text=text, fix="hindbrain model embed", note=True)  # every row begins like this
     return None
 
 
