@@ -122,7 +122,7 @@ def test_rc_030_the_error_text_names_the_empty_query(kettle: tuple[World, str]) 
 def test_rc_006_proof_state_is_the_tools_own(kettle: tuple[World, str], query: str, state: str) -> None:
     world, x = kettle
 
-    answer = world.at(x).seek(query)
+    answer = world.at(x).seek(query, scope="light::")  # one claim, and no file that shares its word
 
     assert answer["proof_state"] == answer["agent_runtime_contract"]["proof_state"] == state
 

@@ -100,7 +100,7 @@ def test_conf_06_vectors_that_are_lost_are_made_again_and_say_the_same(knowing: 
 
     def asked() -> list[list[tuple[str, float]]]:
         assert knowing.call("model.embed")["ok"]
-        answers = [knowing.call("memory.search", query=q)["results"] for q in questions]
+        answers = [knowing.call("memory.search", query=q, floor=False)["results"] for q in questions]
         return [[(row["evidence_id"], row["score"]) for row in rows] for rows in answers]
 
     before = asked()

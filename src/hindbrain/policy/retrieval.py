@@ -77,7 +77,7 @@ class Floor:
     stranger: float = -2.2  # a name that occurs nowhere here
     many: int = 400  # rows from which on chance brings some near
     few: float = 7.8  # for each tenfold less
-    apart: float = 0.2  # no row comes this near and none has the words: then there is nothing, however few rows there are
+    apart: float = 0.15  # no row comes this near and none has the words: then there is nothing, however few rows there are
     narrowed: float = 2.0  # who names a tag or a conversation has judged already; without it 1 of 18 answers there was kept back
     words_only: float = 0.1  # without a model: the least share of the question's weight
 
