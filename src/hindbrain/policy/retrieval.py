@@ -55,7 +55,7 @@ class Weights:
     dense: float = 1.0
     thread: float = 0.3  # of the best row of the same conversation: what it says around its best row is about the same
     speaker: float = 0.25  # who the question names said it; more would follow a question that names the wrong person
-    assistant: float = -0.75  # a memory is about what people said; the machine's long replies share words with every question
+    assistant: float = -1.0  # a memory is about what people said; the machine's long replies share words with every question
 
 
 # From near to far, as an addition to the score: an order among equals, not a reason to show the lesser row.
@@ -68,15 +68,16 @@ WEIGHTS: Final = Weights()
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Floor:
     """When an answer is *nothing relevant*: the sum of these stays below zero. Fitted on questions put to the right and to the
-    wrong conversation (`make bench NAME=absence`), then lowered until hardly a right one is lost."""
+    wrong conversation, of three kinds: chats of two people, of a user with a machine, and a user's own (`make bench
+    NAME=absence`); the base is where nine of ten wrong ones get nothing."""
 
-    base: float = -7.8
-    covered: float = 3.9  # a row that has the rare words of the question
-    near: float = 22.8  # a cosine of 0.4 is chance among hundreds of rows, one of 0.6 is not
-    unknown: float = -0.8  # words that occur nowhere here
-    stranger: float = -2.2  # a name that occurs nowhere here
+    base: float = -6.3
+    covered: float = 6.0  # a row that has the rare words of the question
+    near: float = 15.5  # a cosine of 0.4 is chance among hundreds of rows, one of 0.6 is not
+    unknown: float = -1.0  # words that occur nowhere here
+    stranger: float = -2.7  # a name that occurs nowhere here
     many: int = 400  # rows from which on chance brings some near
-    few: float = 7.8  # for each tenfold less
+    few: float = 5.3  # for each tenfold less
     apart: float = 0.15  # no row comes this near and none has the words: then there is nothing, however few rows there are
     narrowed: float = 2.0  # who names a tag or a conversation has judged already; without it 1 of 18 answers there was kept back
     words_only: float = 0.1  # without a model: the least share of the question's weight
