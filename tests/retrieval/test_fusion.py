@@ -117,6 +117,13 @@ def test_a_message_is_found_by_its_best_chunk_and_a_repeated_text_shows_once() -
     assert keys(distinct(ranked, lambda one: one.candidate.key, 2)) == ["m1-a", "x"]
 
 
+def test_a_text_of_many_conversations_is_shown_for_two_of_them() -> None:
+    rows = [Candidate(key=f"{thread}{turn}", turn=turn, lexical=9.0 - turn, thread=thread) for turn, thread in enumerate("aabcd")]
+
+    assert keys(distinct(fused(rows, words=1.0), lambda _: "restart the worker", 10)) == ["a0", "b2"]
+    assert len(distinct(fused(rows, words=1.0), lambda _: "", 10)) == 5  # what has no words is not compared by them
+
+
 def test_tokens_of_the_turn_beside_count_a_little_less() -> None:
     question = np.eye(2, dtype=np.float32)  # two tokens that share nothing
     rows = {1: np.array([[1, 0]], dtype=np.float32), 2: np.array([[0, 1]], dtype=np.float32)}
@@ -145,7 +152,7 @@ def test_a_token_of_a_common_word_still_counts_where_meanings_are_compared() -> 
 
 
 def signs(covered: float, near: float | None, rows: int = 500, *, unknown: float = 0.0, stranger: bool = False) -> Signs:
-    return Signs(covered=covered, near=near, unknown=unknown, stranger=stranger, rows=rows)
+    return Signs(covered=covered, near=near, unknown=unknown, stranger=stranger, speaker=False, rows=rows)
 
 
 @pytest.mark.parametrize(
@@ -154,9 +161,13 @@ def signs(covered: float, near: float | None, rows: int = 500, *, unknown: float
         (signs(0.9, 0.5), True),
         (signs(0.3, 0.55), True),
         (signs(0.0, 0.1), False),
-        (signs(0.2, 0.3), False),
+        (signs(0.15, 0.3), False),
         (signs(0.5, 0.32), True),
         (signs(0.5, 0.32, stranger=True), False),
+        (signs(0.0, 0.35, unknown=0.9), False),
+        (replace(signs(0.0, 0.35, unknown=0.9), speaker=True), False),
+        (replace(signs(0.1, 0.3), speaker=True), True),  # it names one who speaks here
+        (signs(0.1, 0.3), False),
         (signs(0.1, 0.3, 50), True),  # among few rows chance brings nothing near
         (signs(0.1, 0.3, 5_000), False),
         (signs(0.2, None), True),  # by words only: any rare word counts

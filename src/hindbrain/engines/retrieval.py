@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from hindbrain.policy.retrieval import BESIDE, FLOOR, RAMP, WEIGHTS
+from hindbrain.policy.retrieval import BESIDE, COPIES, FLOOR, RAMP, WEIGHTS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -175,15 +175,16 @@ def best_of_each(scored: Iterable[Scored]) -> list[Scored]:
 
 
 def distinct(scored: Iterable[Scored], said: Callable[[Scored], str], limit: int) -> list[Scored]:
-    """The first rows of which none says what an earlier one says."""
-    seen: set[str] = set()
+    """The first rows of which none says what an earlier one of its conversation says, nor what COPIES of others say."""
+    seen: dict[str, set[str]] = {}
     kept: list[Scored] = []
     for one in scored:
         if len(kept) >= limit:
             break
         text = said(one)
-        if not text or text not in seen:
-            seen.add(text)
+        threads = seen.setdefault(text, set())
+        if not text or (one.candidate.thread not in threads and len(threads) < COPIES):
+            threads.add(one.candidate.thread)
             kept.append(one)
     return kept
 
@@ -220,6 +221,7 @@ class Signs:
     near: float | None  # mean cosine of the nearest rows; None: not compared
     unknown: float  # the share of its weight in words that no row has
     stranger: bool  # it names somebody or something that no row names
+    speaker: bool  # it names somebody who speaks here
     rows: int  # that could have been found
     narrowed: bool = False  # the caller said where to look
     best: float = 1.0  # cosine of the nearest row
@@ -240,6 +242,7 @@ def relevance(signs: Signs) -> float:
         + FLOOR.near * signs.near
         + FLOOR.unknown * signs.unknown
         + (FLOOR.stranger if signs.stranger else 0.0)
+        + (FLOOR.speaker if signs.speaker else 0.0)
         + FLOOR.few * few
         + (FLOOR.narrowed if signs.narrowed else 0.0)
     )

@@ -9,6 +9,7 @@ from typing import Final
 
 __all__ = [
     "BESIDE",
+    "COPIES",
     "FLOOR",
     "FLOOR_NEAR",
     "FLOOR_ROWS",
@@ -34,6 +35,7 @@ FLOOR_ROWS: Final = 10  # best rows that are asked whether they have the questio
 FLOOR_NEAR: Final = 5  # nearest rows whose mean says whether anything here is about the question: one alone may be chance
 QUIET_WEIGHT: Final = 0.5  # of a token whose word is in every text: it still tells `to him` from `to her`
 LOOKUP_ROWS: Final = 12_000  # rows of evidence that words may touch, some ten milliseconds; the rarest words come first
+COPIES: Final = 2  # conversations for which the same text is shown: said twice tells something, said ten times fills the answer
 BESIDE: Final = 0.75  # of a likeness to a token of the turn before or after; from 0.6 to 0.8 measured alike
 
 
@@ -68,18 +70,19 @@ WEIGHTS: Final = Weights()
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Floor:
     """When an answer is *nothing relevant*: the sum of these stays below zero. Fitted on questions put to the right and to the
-    wrong conversation, of three kinds: chats of two people, of a user with a machine, and a user's own (`make bench
-    NAME=absence`); the base is where nine of ten wrong ones get nothing."""
+    wrong conversation, of four kinds: chats of two people, of a user with a machine, a user's own, and lists of preferences
+    (`make bench NAME=absence`); the base is where nine of ten wrong ones get nothing."""
 
-    base: float = -6.3
-    covered: float = 6.0  # a row that has the rare words of the question
-    near: float = 15.5  # a cosine of 0.4 is chance among hundreds of rows, one of 0.6 is not
-    unknown: float = -1.0  # words that occur nowhere here
-    stranger: float = -2.7  # a name that occurs nowhere here
+    base: float = -4.75
+    covered: float = 6.5  # a row that has the rare words of the question
+    near: float = 12.0  # a cosine of 0.4 is chance among hundreds of rows, one of 0.6 is not
+    unknown: float = -1.5  # words that occur nowhere here
+    stranger: float = -2.5  # a name that occurs nowhere here
+    speaker: float = 1.8  # the name of one who speaks here
     many: int = 400  # rows from which on chance brings some near
-    few: float = 5.3  # for each tenfold less
+    few: float = 6.5  # for each tenfold less
     apart: float = 0.15  # no row comes this near and none has the words: then there is nothing, however few rows there are
-    narrowed: float = 2.0  # who names a tag or a conversation has judged already; without it 1 of 18 answers there was kept back
+    narrowed: float = 1.5  # who names a tag or a conversation has judged already; without it 1 of 18 answers there was kept back
     words_only: float = 0.1  # without a model: the least share of the question's weight
 
 

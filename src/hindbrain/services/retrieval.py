@@ -238,7 +238,8 @@ class Retrieval:
         chosen = [one for one in chosen if one.key in rows]
         asked = set(gathered.words)
         names = {row.speaker: frozenset(terms(row.speaker)) for row in rows.values() if row.speaker}
-        gathered = gathered.without(frozenset[str]().union(*names.values()))
+        speakers = frozenset[str]().union(*names.values())
+        gathered = gathered.without(speakers)
         for one in chosen:
             row = rows[EvidenceId(one.key)]
             one.message, one.thread = row.message if row.thread is not None else "", row.thread or ""
@@ -246,7 +247,7 @@ class Retrieval:
         self._compare_words(opened, gathered, chosen, rows)
         ranked = best_of_each(together(fused(chosen, words=gathered.trust)))
         kept = distinct(ranked, lambda one: fold(rows[EvidenceId(one.candidate.key)].content), max(limit, 0))
-        weight = self._relevance(opened, gathered, ranked[:FLOOR_ROWS])
+        weight = self._relevance(opened, gathered, ranked[:FLOOR_ROWS], speaker=not asked.isdisjoint(speakers))
         shown = kept if weight >= 0 or not floor else []
         return Search(
             hits=tuple(
@@ -293,7 +294,7 @@ class Retrieval:
         return states
 
     @staticmethod
-    def _relevance(opened: OpenBrain, gathered: Gathered, best: Sequence[Scored]) -> float:
+    def _relevance(opened: OpenBrain, gathered: Gathered, best: Sequence[Scored], *, speaker: bool) -> float:
         """How much is about the question. Where vectors lag, either way of finding is enough."""
         found, words = gathered.found, gathered.words
         said = opened.store.evidence_words([EvidenceId(one.candidate.key) for one in best])
@@ -307,6 +308,7 @@ class Retrieval:
             near=sum(nearest) / len(nearest) if nearest else None,
             unknown=sum(rarity(0, found.total) for _ in unknown) / whole if whole > 0 else 0.0,
             stranger=not named.isdisjoint(unknown),
+            speaker=speaker,
             rows=gathered.rows,
             narrowed=gathered.narrowed,
             best=nearest[0] if nearest else 1.0,
