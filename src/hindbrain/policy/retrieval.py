@@ -73,14 +73,14 @@ class Floor:
     wrong conversation, of four kinds: chats of two people, of a user with a machine, a user's own, and lists of preferences
     (`make bench NAME=absence`); the base is where nine of ten wrong ones get nothing."""
 
-    base: float = -4.75
+    base: float = -5.0
     covered: float = 6.5  # a row that has the rare words of the question
     near: float = 12.0  # a cosine of 0.4 is chance among hundreds of rows, one of 0.6 is not
     unknown: float = -1.5  # words that occur nowhere here
     stranger: float = -2.5  # a name that occurs nowhere here
     speaker: float = 1.8  # the name of one who speaks here
     many: int = 400  # rows from which on chance brings some near
-    few: float = 6.5  # for each tenfold less
+    few: float = 7.0  # for each tenfold less
     apart: float = 0.15  # no row comes this near and none has the words: then there is nothing, however few rows there are
     narrowed: float = 1.5  # who names a tag or a conversation has judged already; without it 1 of 18 answers there was kept back
     words_only: float = 0.1  # without a model: the least share of the question's weight
