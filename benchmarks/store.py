@@ -11,11 +11,13 @@ import argparse
 import itertools
 import os
 import random
+import re
 import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -27,7 +29,8 @@ from hindbrain.domain.brain import BrainId
 from hindbrain.domain.caller import Channel
 from hindbrain.domain.evidence import Domain, Evidence, Provenance, SourceType, evidence_id
 from hindbrain.domain.ledger import Act
-from hindbrain.stores.port import Where, Words
+from hindbrain.engines.text import terms
+from hindbrain.stores.port import BrainStore, Where, Words
 from hindbrain.stores.sqlite import SqliteStore
 from hindbrain.stores.vector_port import Embedded, Shelf
 
@@ -36,19 +39,37 @@ DIMS = 384
 STAMP = "bench"
 LATE = 13 * 32  # token states of an ordinary short turn
 THREAD = 40  # turns of one conversation
-VOCABULARY = [f"w{number}" for number in range(50_000)]
-WEIGHTS = list(itertools.accumulate(1 / (number + 5) for number in range(len(VOCABULARY))))
+CORPUS = Path(__file__).resolve().parent.parent / "src" / "hindbrain" / "stores" / "model_corpus.txt"
 
 
-def observations(rng: random.Random, count: int) -> Iterator[list[tuple[Evidence, Words]]]:
-    """Batches of turns."""
+def vocabulary(count: int) -> list[str]:
+    """Words as prose has them, the commonest first, then compounds of two."""
+    known = [word for word, _ in Counter(re.findall(r"[a-z]{3,}", CORPUS.read_text(encoding="utf-8").lower())).most_common()]
+    rng, made = random.Random(5), dict.fromkeys(known)
+    while len(made) < count:
+        made[rng.choice(known) + rng.choice(known)] = None
+    return list(made)
+
+
+VOCABULARY = vocabulary(50_000)
+
+
+def uneven(count: int) -> list[float]:
+    """Weights, added up, of words as prose uses them."""
+    return list(itertools.accumulate(1 / (number + 5) for number in range(count)))
+
+
+def observations(rng: random.Random, count: int, words: Sequence[str]) -> Iterator[list[tuple[Evidence, Words]]]:
+    """Batches of turns, of words of which the first are the commonest."""
+    weights = uneven(len(words))
     for start in range(0, count, BATCH):
-        texts = [rng.choices(VOCABULARY, cum_weights=WEIGHTS, k=15) for _ in range(min(BATCH, count - start))]
+        drawn = (rng.choices(words, cum_weights=weights, k=15) for _ in range(min(BATCH, count - start)))
+        texts = [" ".join(text) for text in drawn]
+        found = [terms(text) for text in texts]
         rows = []
-        for place, words in enumerate(texts):
-            number = start + place
-            near = texts[place - 1] + texts[(place + 1) % len(texts)]
-            rows.append((turn_of(number, " ".join(words)), Words(text=words, near=near)))
+        for place, text in enumerate(texts):
+            near = found[place - 1] + found[(place + 1) % len(found)]
+            rows.append((turn_of(start + place, text), Words(text=found[place], near=near)))
         yield rows
 
 
@@ -113,10 +134,10 @@ def medians(call: Callable[[int], object], times: int) -> str:
     return f"{statistics.median(cpu):8.2f} ms cpu {statistics.median(wall):8.2f} ms wall"
 
 
-def keep(store: SqliteStore, count: int) -> float:
+def keep(store: BrainStore, count: int, words: Sequence[str] = VOCABULARY) -> float:
     """Rows kept in a second of processor time, full text and all."""
     used = 0.0
-    for batch in observations(random.Random(7), count):
+    for batch in observations(random.Random(7), count, words):
         began = time.process_time()
         with store.writing() as writer:
             writer.append(
@@ -127,13 +148,13 @@ def keep(store: SqliteStore, count: int) -> float:
     return count / used
 
 
-def embed(store: SqliteStore, space: Space) -> tuple[float, "NDArray[np.int8]"]:
+def embed(store: BrainStore, space: Space, stamp: str = STAMP) -> tuple[float, "NDArray[np.int8]"]:
     """Vectors kept in a second of processor time, and all of them."""
     used, late = 0.0, os.urandom(LATE)
     kept: list[NDArray[np.int8]] = []
     while True:
         began = time.process_time()
-        pending = store.vectors.pending(STAMP, Shelf.EVIDENCE, limit=2 * BATCH)
+        pending = store.vectors.pending(stamp, Shelf.EVIDENCE, limit=2 * BATCH)
         used += time.process_time() - began
         if not pending:
             return sum(len(codes) for codes in kept) / used, np.concatenate(kept)
@@ -144,7 +165,7 @@ def embed(store: SqliteStore, space: Space) -> tuple[float, "NDArray[np.int8]"]:
             for one, row in zip(pending, codes, strict=True)
         ]
         began = time.process_time()
-        store.vectors.put(STAMP, Shelf.EVIDENCE, rows)
+        store.vectors.put(stamp, Shelf.EVIDENCE, rows)
         used += time.process_time() - began
 
 
@@ -166,7 +187,7 @@ def find(store: SqliteStore, asked: list[list[str]], where: Where | None, number
 
 def measure(count: int, directory: Path) -> None:
     store, rng, space = SqliteStore(directory, BrainId("bench")), random.Random(11), Space(count)
-    asked = [rng.choices(VOCABULARY[20:], cum_weights=WEIGHTS[20:], k=6) for _ in range(100)]
+    asked = [terms(" ".join(rng.choices(VOCABULARY[20:], cum_weights=uneven(len(VOCABULARY))[20:], k=6))) for _ in range(100)]
     print(f"{count:,} rows")
     print(f"  kept              {keep(store, count):10,.0f} rows a second of processor time")
     store.find(asked[0], limit=50, within=3_000, shelf=Shelf.EVIDENCE)

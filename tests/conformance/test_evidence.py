@@ -81,6 +81,6 @@ def held(world: World, root: str, word: str) -> dict[str, int]:
         store = opened.store
         return {
             "rows": sum(word in one.content for one in store.each_evidence(Where())),
-            "words": len(store.find([word], limit=10, shelf=Shelf.EVIDENCE).keys),
+            "words": len(store.find([word], limit=10, shelf=Shelf.EVIDENCE).turns),
             "vectors": sum(store.vectors.stamps(Shelf.EVIDENCE).values()),
         }

@@ -113,15 +113,17 @@ def test_a_message_is_found_by_its_best_chunk_and_a_repeated_text_shows_once() -
     ranked = best_of_each(fused(rows, words=1.0))
 
     assert keys(ranked) == ["m1-a", "x", "y"]
-    assert keys(distinct(ranked, lambda one: "same" if one.candidate.key in "xy" else one.candidate.key, 10)) == ["m1-a", "x"]
-    assert keys(distinct(ranked, lambda one: one.candidate.key, 2)) == ["m1-a", "x"]
+    assert keys(distinct(ranked, {"m1-a": "mine", "x": "same", "y": "same"}, 10)) == ["m1-a", "x"]
+    assert keys(distinct(ranked, {key: key for key in keys(ranked)}, 2)) == ["m1-a", "x"]
 
 
 def test_a_text_of_many_conversations_is_shown_for_two_of_them() -> None:
     rows = [Candidate(key=f"{thread}{turn}", turn=turn, lexical=9.0 - turn, thread=thread) for turn, thread in enumerate("aabcd")]
 
-    assert keys(distinct(fused(rows, words=1.0), lambda _: "restart the worker", 10)) == ["a0", "b2"]
-    assert len(distinct(fused(rows, words=1.0), lambda _: "", 10)) == 5  # what has no words is not compared by them
+    ranked = fused(rows, words=1.0)
+
+    assert keys(distinct(ranked, dict.fromkeys(keys(ranked), "restart the worker"), 10)) == ["a0", "b2"]
+    assert len(distinct(ranked, dict.fromkeys(keys(ranked), ""), 10)) == 5  # what has no words is not compared by them
 
 
 def test_tokens_of_the_turn_beside_count_a_little_less() -> None:

@@ -24,7 +24,7 @@ from hindbrain.stores.vector_port import Embedded, Shelf
 from tests.stores.conftest import BRAIN
 from tests.stores.releases import old_brain
 from tests.stores.test_sqlite import LATER
-from tests.stores.values import all_entries, evidence, found, observe, put, texts
+from tests.stores.values import all_entries, evidence, found, names, observe, put, texts
 
 OTHER = BrainId("medulla")
 NO_BRAIN = {"hindbrain_schema"}  # the number of the schema itself: no brain's row
@@ -133,8 +133,8 @@ def test_conf_01_a_transaction_of_one_brain_sees_no_row_of_another(brain: Postgr
 
     assert set(seen.values()) == {0}
     assert all_slugs == [("mine",)]
-    assert brain.find(["words"], limit=9).keys == ("mine",)
-    assert other.find(["words"], limit=9).keys == ("theirs",)
+    assert names(brain, brain.find(["words"], limit=9)) == ("mine",)
+    assert names(other, other.find(["words"], limit=9)) == ("theirs",)
     assert (found(brain, "words"), found(other, "words")) == (("mine",), ("theirs",))
     near = brain.vectors.nearest("m", Shelf.EVIDENCE, [1.0, 0.0], limit=9)
     assert brain.keys(Shelf.EVIDENCE, near.turns) == {near.turns[0]: "mine"}
@@ -194,7 +194,7 @@ def test_store_who_is_no_superuser_keeps_brains_apart_too(url: str, postgres_url
     with mine.reading() as session:
         assert session.rows("select slug from claim_version") == [("mine",)]
         assert session.rows("select current_user::text") == [(schema,)]
-    assert mine.find(["words"], limit=9).keys == ("mine",)
+    assert names(mine, mine.find(["words"], limit=9)) == ("mine",)
     mine.close()
     theirs.close()
     _disown(admin)
@@ -413,7 +413,7 @@ def test_mind_023_an_older_schema_is_brought_forward(url: str, admin: Admin) -> 
 
     new = PostgresStore(url, BRAIN, migrations=(*MIGRATIONS, LATER))
 
-    assert new.find(["old"], limit=9).keys == ("a",)
+    assert names(new, new.find(["old"], limit=9)) == ("a",)
     assert admin.execute("select version from hindbrain_schema order by version").fetchall() == [(1,), (2,), (3,)]
     new.close()
 
@@ -432,15 +432,15 @@ def test_mind_023_a_schema_of_the_first_release_is_brought_forward(
     old = apsw.Connection(str(old_brain(tmp_path / "old", 1) / "brain.db"))
     for table in first.TABLES:
         rows = old.execute(f"select * from {table}").fetchall()
-        names = ", ".join(row[1] for row in old.execute(f"pragma table_info({table})"))
+        columns = ", ".join(row[1] for row in old.execute(f"pragma table_info({table})"))
         for row in rows:
-            admin.execute(f"insert into {table} ({names}) values ({', '.join(['%s'] * len(row))})", row)  # type: ignore[arg-type]
+            admin.execute(f"insert into {table} ({columns}) values ({', '.join(['%s'] * len(row))})", row)  # type: ignore[arg-type]
     old.close()
 
     new = PostgresStore(owner, BRAIN)
 
     answer = new.find(["port", "1339"], limit=9)
-    assert (answer.keys, new.check()) == (("alpha", "delta"), ())
+    assert (names(new, answer), new.check()) == (("alpha", "delta"), ())
     assert breaks(all_entries(new), head=new.head()) == []
     with new.reading() as session:
         counted = session.rows("select claim_terms from brain_head")

@@ -8,10 +8,10 @@ from hindbrain.domain.anchor import LEGACY, Anchor
 from hindbrain.domain.caller import Channel
 from hindbrain.domain.evidence import Domain, Evidence, EvidenceId, Provenance, SourceType
 from hindbrain.domain.ledger import Act, Entry
-from hindbrain.stores.port import BrainStore, Version, Words
+from hindbrain.stores.port import BrainStore, Found, Version, Words
 from hindbrain.stores.vector_port import Shelf
 
-__all__ = ["act", "all_entries", "erase", "evidence", "found", "observe", "put", "texts", "version"]
+__all__ = ["act", "all_entries", "erase", "evidence", "found", "names", "observe", "put", "texts", "version"]
 
 
 def act(name: str = "claim.put", subject: str = "claim:x", at: int = 1, **payload: str | int) -> Act:
@@ -75,4 +75,10 @@ def observe(store: BrainStore, *rows: Evidence, near: str = "") -> tuple[Evidenc
 
 
 def found(store: BrainStore, words: str, **more: Any) -> Sequence[str]:
-    return store.find(words.split(), limit=more.pop("limit", 99), shelf=Shelf.EVIDENCE, **more).keys
+    return names(store, store.find(words.split(), limit=more.pop("limit", 99), shelf=Shelf.EVIDENCE, **more), Shelf.EVIDENCE)
+
+
+def names(store: BrainStore, answer: Found, shelf: Shelf = Shelf.CLAIM) -> tuple[str, ...]:
+    """The slugs of claims, or ids of evidence, that were found, best first."""
+    keys = store.keys(shelf, answer.turns)
+    return tuple(keys[turn] for turn in answer.turns if turn in keys)

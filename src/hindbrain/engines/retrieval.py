@@ -6,7 +6,7 @@ many poor candidates came along. Words lead as far as they can be trusted: a que
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -139,7 +139,7 @@ def leading(candidates: Sequence[Candidate], *, words: float, limit: int) -> lis
 
     def order(one: Candidate) -> tuple[float, int]:
         near = unmade * one.lexical if one.cosine is None else by_meaning * max(0.0, one.cosine)
-        return -(by_words * one.lexical + near), -one.turn
+        return -(by_words * one.lexical + near + one.prior), -one.turn
 
     return sorted(candidates, key=order)[:limit]
 
@@ -174,14 +174,14 @@ def best_of_each(scored: Iterable[Scored]) -> list[Scored]:
     return kept
 
 
-def distinct(scored: Iterable[Scored], said: Callable[[Scored], str], limit: int) -> list[Scored]:
+def distinct(scored: Iterable[Scored], said: Mapping[str, str], limit: int) -> list[Scored]:
     """The first rows of which none says what an earlier one of its conversation says, nor what COPIES of others say."""
     seen: dict[str, set[str]] = {}
     kept: list[Scored] = []
     for one in scored:
         if len(kept) >= limit:
             break
-        text = said(one)
+        text = said[one.candidate.key]
         threads = seen.setdefault(text, set())
         if not text or (one.candidate.thread not in threads and len(threads) < COPIES):
             threads.add(one.candidate.thread)

@@ -123,6 +123,8 @@ def query_terms(text: str) -> list[str]:
 
 def fold(text: str) -> str:
     """The form in which disguises are equal: no case, spacing, punctuation, invisible characters, accents or look-alikes."""
+    if text.isascii():  # no disguise is possible, and nearly every text is
+        return _NOT_PLAIN.sub("", text.lower())
     mapped = "".join(LOOKALIKES.get(c, c) for c in _visible(text))
     return "".join(c for one in _bare(mapped.casefold()) if (c := LOOKALIKES.get(one, one)).isalnum())
 
@@ -130,8 +132,8 @@ def fold(text: str) -> str:
 def folds(text: str) -> tuple[str, ...]:
     """Every form in which a text is the same. Beside `fold` the one that keeps its script: a capital of another alphabet may
     look like another Latin letter than its small form does, so there upper case would read as another value."""
-    if text.isascii():  # no disguise is possible, and nearly every text is
-        return (_NOT_PLAIN.sub("", text.lower()),)
+    if text.isascii():
+        return (fold(text),)
     plain = "".join(c for c in _bare(_visible(text).casefold()) if c.isalnum())
     return tuple(dict.fromkeys((fold(text), plain)))
 

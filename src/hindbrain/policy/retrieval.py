@@ -20,6 +20,7 @@ __all__ = [
     "NORTH_EVIDENCE",
     "QUIET_WEIGHT",
     "RAMP",
+    "SEATED_ROWS",
     "WEIGHTS",
     "WORD_CANDIDATES",
     "Floor",
@@ -27,14 +28,15 @@ __all__ = [
     "Weights",
 ]
 
-WORD_CANDIDATES: Final = 400  # best by words; a row beyond these counts as sharing no word with the question
-NEAR_CANDIDATES: Final = 200  # best by meaning
-LATE_ROWS: Final = 150  # rows that are read and compared word by word: twice as many find no more
+WORD_CANDIDATES: Final = 300  # best by words; a row beyond these counts as sharing no word with the question
+NEAR_CANDIDATES: Final = 100  # best by meaning
+SEATED_ROWS: Final = 220  # rows of which it is asked who said them and where
+LATE_ROWS: Final = 150  # rows that are compared word by word: twice as many find no more
 NORTH_EVIDENCE: Final = 3  # rows of evidence that the first answer of a task shows beside its claims
 FLOOR_ROWS: Final = 10  # best rows that are asked whether they have the question's words
 FLOOR_NEAR: Final = 5  # nearest rows whose mean says whether anything here is about the question: one alone may be chance
 QUIET_WEIGHT: Final = 0.5  # of a token whose word is in every text: it still tells `to him` from `to her`
-LOOKUP_ROWS: Final = 12_000  # rows of evidence that words may touch, some ten milliseconds; the rarest words come first
+LOOKUP_ROWS: Final = 4_000  # rows of evidence that words may touch, some three milliseconds; the rarest words come first
 COPIES: Final = 2  # conversations for which the same text is shown: said twice tells something, said ten times fills the answer
 BESIDE: Final = 0.75  # of a likeness to a token of the turn before or after; from 0.6 to 0.8 measured alike
 
@@ -52,12 +54,12 @@ class Ramp:
 class Weights:
     """What each kind of likeness weighs, each scaled so that the best row of an answer has 1."""
 
-    lexical: float = 0.9  # a little below the others: BM25 is the surest when it is high and the noisiest when it is not
+    lexical: float = 1.0
     late: float = 1.0
     dense: float = 1.0
     thread: float = 0.3  # of the best row of the same conversation: what it says around its best row is about the same
     speaker: float = 0.25  # who the question names said it; more would follow a question that names the wrong person
-    assistant: float = -1.0  # a memory is about what people said; the machine's long replies share words with every question
+    assistant: float = -0.9  # a memory is about what people said; the machine's long replies share words with every question
 
 
 # From near to far, as an addition to the score: an order among equals, not a reason to show the lesser row.
@@ -78,7 +80,7 @@ class Floor:
     near: float = 12.0  # a cosine of 0.4 is chance among hundreds of rows, one of 0.6 is not
     unknown: float = -1.5  # words that occur nowhere here
     stranger: float = -2.5  # a name that occurs nowhere here
-    speaker: float = 1.8  # the name of one who speaks here
+    speaker: float = 2.1  # the name of one who speaks here
     many: int = 400  # rows from which on chance brings some near
     few: float = 7.0  # for each tenfold less
     apart: float = 0.15  # no row comes this near and none has the words: then there is nothing, however few rows there are

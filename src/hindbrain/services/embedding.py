@@ -106,10 +106,12 @@ class Embedding:
             self._start()
             self._bell.set()
 
-    def lend(self, opened: OpenBrain) -> None:
+    def lend(self, opened: OpenBrain) -> IndexState | None:
         """What a search without an owner gives: a bounded time, so that small brains are whole and large ones answer."""
-        if not self._resident and self._embedder.ready():
-            self._drained(opened, LENT_S, LENT_BATCH, None, newest=True)
+        if self._resident or not self._embedder.ready():
+            return None
+        self._drained(opened, LENT_S, LENT_BATCH, None, newest=True)
+        return self.state(opened)
 
     def drain(self, opened: OpenBrain, seconds: float, progress: Progress | None = None) -> IndexState:
         """Embed what is waiting in this brain, until nothing is or the time is over."""

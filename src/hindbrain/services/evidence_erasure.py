@@ -96,7 +96,8 @@ class EvidenceErasure:
     @staticmethod
     def _with_words(opened: OpenBrain, text: str) -> list[Evidence]:
         found = opened.store.find(query_terms(text)[:64], limit=_SAME_MOST, shelf=Shelf.EVIDENCE)
-        return list(opened.store.evidence([EvidenceId(key) for key in found.keys]).values())
+        ids = [seat.id for seat in opened.store.seats(found.turns).values()]
+        return list(opened.store.evidence(ids).values())
 
     def _erase(self, caller: Caller, opened: OpenBrain, row: Evidence, ids: Sequence[EvidenceId], reason: str) -> int:
         salt, now = self._gateway.salt(opened), self._clock()

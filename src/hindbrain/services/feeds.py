@@ -111,10 +111,11 @@ class Feeds:
             opened, Shelf.CLAIM, query, by_words=candidates, by_meaning=candidates, within=LOOKUP_CLAIMS
         )
         feed.served, found = gathered.served, gathered.found
-        slugs = list(gathered.keys.values())
+        keys = opened.store.keys(Shelf.CLAIM, gathered.turns)
+        slugs = list(keys.values())
         versions, said, marks = opened.store.live(slugs), opened.store.words(slugs), self._marks(opened, slugs)
         now, ranked = self._clock(), []
-        for turn, slug in gathered.keys.items():
+        for turn, slug in keys.items():
             version = versions.get(slug)
             if version is None or not version.active or (DEMOTION in marks.get(slug, set()) and not marked):
                 continue

@@ -21,6 +21,7 @@ from hindbrain.stores.home import Home
 from hindbrain.stores.host_files import Configured, configured
 from hindbrain.stores.installation import executables, installed, release, running, started_as
 from hindbrain.stores.repository import canonical_root
+from hindbrain.stores.vector_port import Shelf
 
 __all__ = ["REQUIRED_TOOLS", "Recovery", "index_problem"]
 
@@ -252,7 +253,8 @@ def index_problem(opened: OpenBrain) -> str | None:
 
 def _found(opened: OpenBrain, claim: Claim, slug: str) -> bool:
     words = list(dict.fromkeys(terms(claim.label)))
-    return not words or slug in opened.store.find(words, limit=1_000, within=None).keys
+    found = opened.store.find(words, limit=1_000, within=None)
+    return not words or slug in opened.store.keys(Shelf.CLAIM, found.turns).values()
 
 
 def _plain(name: str) -> str:

@@ -41,6 +41,7 @@ from hindbrain.policy.retrieval import (
     NEAR_CANDIDATES,
     NEARNESS,
     QUIET_WEIGHT,
+    SEATED_ROWS,
     WEIGHTS,
     WORD_CANDIDATES,
 )
@@ -48,7 +49,7 @@ from hindbrain.services.brains import OpenBrain
 from hindbrain.services.embedder import Embedder
 from hindbrain.services.embedding import Embedding, IndexState
 from hindbrain.services.routing import Gap, gap
-from hindbrain.stores.port import Found, Where
+from hindbrain.stores.port import Found, Seat, Where
 from hindbrain.stores.vector_port import Shelf
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
 __all__ = ["Gathered", "Hit", "Retrieval", "Search", "Served"]
 
 _ASKED = 32  # questions whose vectors are kept: one question is asked of several shelves and brains
+_READ = 20  # rows that are read at least: some may say the same
 _EVERYTHING = Where()
 
 
@@ -114,7 +116,6 @@ class Gathered:
     words: tuple[str, ...]
     found: Found
     cosines: Mapping[int, float]
-    keys: Mapping[int, str]  # turn -> slug or evidence id, of all candidates
     served: Served
     question: "Question | None" = None
     rows: int = 0  # that the filters let through
@@ -134,11 +135,17 @@ class Gathered:
         """How much some words tell together."""
         return sum(rarity(self.found.frequencies.get(word, 0), self.found.total) for word in words)
 
-    def candidates(self) -> list[Candidate]:
-        return [
-            Candidate(key=key, turn=turn, lexical=self.scores.get(turn, 0.0), cosine=self.cosines.get(turn))
-            for turn, key in self.keys.items()
+    @property
+    def turns(self) -> list[int]:
+        """Of all candidates."""
+        return [*self.scores, *(turn for turn in self.cosines if turn not in self.scores)]
+
+    def leading(self, limit: int) -> list[int]:
+        """The turns of the best candidates, by words and meaning alone."""
+        given = [
+            Candidate(key="", turn=turn, lexical=self.scores.get(turn, 0.0), cosine=self.cosines.get(turn)) for turn in self.turns
         ]
+        return [one.turn for one in leading(given, words=self.trust, limit=limit)]
 
 
 class Retrieval:
@@ -167,7 +174,6 @@ class Retrieval:
         words = tuple(query_terms(query)[:QUERY_TERMS])
         filtered = where if where is not None and where != _EVERYTHING else None
         found = opened.store.find(words, limit=by_words, within=within, shelf=shelf, where=filtered)
-        keys = dict(zip(found.turns, found.keys, strict=True))
         cosines: dict[int, float] = {}
         among = None
         try:
@@ -177,8 +183,7 @@ class Retrieval:
                 vectors, asked = opened.store.vectors, question.vector.tolist()
                 near = vectors.nearest(served.stamp, shelf, asked, limit=by_meaning, among=among)
                 cosines = dict(zip(near.turns, near.cosines, strict=True))
-                cosines |= vectors.cosines(served.stamp, shelf, asked, [turn for turn in keys if turn not in cosines])
-                keys |= opened.store.keys(shelf, [turn for turn in near.turns if turn not in keys])
+                cosines |= vectors.cosines(served.stamp, shelf, asked, [turn for turn in found.turns if turn not in cosines])
         except (Busy, StoreUnavailable) as failure:
             # Vectors are derived, and the words have answered already: what was found is told, and what was not asked.
             why = f"its vectors did not answer: {failure.message}"
@@ -188,7 +193,6 @@ class Retrieval:
             words=words,
             found=found,
             cosines=cosines,
-            keys=keys,
             served=served,
             question=question,
             rows=len(among) if among is not None else found.total,
@@ -199,9 +203,10 @@ class Retrieval:
 
     def _question(self, opened: OpenBrain, query: str) -> "tuple[Served, Question | None]":
         """The vectors of a question for the vectors that this brain has."""
-        with suppress(Busy, StoreUnavailable):  # a disk without room for more vectors has room for the question
-            self._embedding.lend(opened)
         state = self._embedding.state(opened)
+        if state.pending:
+            with suppress(Busy, StoreUnavailable):  # a disk without room for more vectors has room for the question
+                state = self._embedding.lend(opened) or state
         stamp = state.serving_stamp
         if stamp is None or not query.strip():
             return _by_words(state), None
@@ -233,41 +238,61 @@ class Retrieval:
         """The rows of evidence that answer, best first. `anchors` are the caller's own, from near to far; without `floor` the
         best rows come back even when nothing is relevant."""
         gathered = self.gather(opened, Shelf.EVIDENCE, query, where=where)
-        chosen = leading(gathered.candidates(), words=gathered.trust, limit=LATE_ROWS)
-        rows = opened.store.evidence([EvidenceId(one.key) for one in chosen])
-        chosen = [one for one in chosen if one.key in rows]
+        seats = opened.store.seats(gathered.leading(SEATED_ROWS))
         asked = set(gathered.words)
-        names = {row.speaker: frozenset(terms(row.speaker)) for row in rows.values() if row.speaker}
-        speakers = frozenset[str]().union(*names.values())
-        gathered = gathered.without(speakers)
-        for one in chosen:
-            row = rows[EvidenceId(one.key)]
-            one.message, one.thread = row.message if row.thread is not None else "", row.thread or ""
-            one.prior = _prior(row, anchors, named=not asked.isdisjoint(names.get(row.speaker or "", ())))
-        self._compare_words(opened, gathered, chosen, rows)
+        names = {speaker: terms(speaker) for speaker in {seat.speaker for seat in seats.values()} if speaker}
+        named = {speaker for speaker, own in names.items() if not asked.isdisjoint(own)}
+        gathered = gathered.without({term for own in names.values() for term in own})
+        candidates = [
+            Candidate(
+                key=seat.id,
+                turn=turn,
+                lexical=gathered.scores.get(turn, 0.0),
+                cosine=gathered.cosines.get(turn),
+                prior=_prior(seat, anchors, named=seat.speaker in named),
+                message=seat.message if seat.thread is not None else "",
+                thread=seat.thread or "",
+            )
+            for turn, seat in seats.items()
+        ]
+        chosen = leading(candidates, words=gathered.trust, limit=LATE_ROWS)
+        self._compare_words(opened, gathered, chosen, seats)
         ranked = best_of_each(together(fused(chosen, words=gathered.trust)))
-        kept = distinct(ranked, lambda one: fold(rows[EvidenceId(one.candidate.key)].content), max(limit, 0))
-        weight = self._relevance(opened, gathered, ranked[:FLOOR_ROWS], speaker=not asked.isdisjoint(speakers))
+        kept, rows = self._read(opened, ranked, max(limit, 0))
+        weight = self._relevance(opened, gathered, ranked[:FLOOR_ROWS], speaker=bool(named))
         shown = kept if weight >= 0 or not floor else []
         return Search(
             hits=tuple(
                 Hit(evidence=rows[EvidenceId(one.candidate.key)], turn=one.candidate.turn, score=one.score, parts=one.parts)
                 for one in shown
             ),
-            found=len(gathered.keys),
+            found=len(seats),
             exists=opened.store.counts().evidence,
             relevance=round(weight, 4),
             served=gathered.served,
         )
 
+    @staticmethod
+    def _read(opened: OpenBrain, ranked: Sequence[Scored], limit: int) -> tuple[list[Scored], dict[EvidenceId, Evidence]]:
+        """The first rows that say something of their own, with what they say."""
+        read = max(2 * limit, _READ)
+        while True:
+            rows = opened.store.evidence([EvidenceId(one.candidate.key) for one in ranked[:read]])
+            there = [one for one in ranked[:read] if one.candidate.key in rows]
+            said = {one.candidate.key: fold(rows[EvidenceId(one.candidate.key)].content) for one in there}
+            kept = distinct(there, said, limit)
+            if len(kept) >= limit or read >= len(ranked):
+                return kept, rows
+            read *= 2
+
     def _compare_words(
-        self, opened: OpenBrain, gathered: Gathered, chosen: Sequence[Candidate], rows: Mapping[EvidenceId, Evidence]
+        self, opened: OpenBrain, gathered: Gathered, chosen: Sequence[Candidate], seats: Mapping[int, Seat]
     ) -> None:
         """Give short rows their likeness token by token, the turns beside them included."""
         if gathered.question is None or gathered.served.stamp is None:
             return
         states = self._states(opened, gathered.served.stamp, Shelf.EVIDENCE, gathered.question, [one.turn for one in chosen])
-        places = {(row.thread, row.position): one.turn for one in chosen if (row := rows[EvidenceId(one.key)]).thread}
+        places = {(seat.thread, seat.position): one.turn for one in chosen if (seat := seats[one.turn]).thread}
         beside: dict[int, list[int]] = {}
         for (thread, position), turn in places.items():
             around = (places.get((thread, position + step)) for step in (-1, 1))
@@ -334,7 +359,7 @@ def _by_words(state: IndexState) -> Served:
     return Served(stamp=None, pending=state.pending, state=state.state.value, reason=state.reason, fix=state.fix)
 
 
-def _prior(row: Evidence, anchors: Sequence[str], *, named: bool) -> float:
+def _prior(row: Seat, anchors: Sequence[str], *, named: bool) -> float:
     """What is known of a row beside its text: who said it, and how near to the caller it was seen."""
     prior = _nearness(row, anchors)
     if named:
@@ -344,10 +369,10 @@ def _prior(row: Evidence, anchors: Sequence[str], *, named: bool) -> float:
     return prior
 
 
-def _nearness(row: Evidence, anchors: Sequence[str]) -> float:
+def _nearness(row: Seat, anchors: Sequence[str]) -> float:
     """Worktree before repository before what came from an older store before what belongs to no project."""
-    if row.anchor.id == LEGACY.id:
+    if row.anchor_id == LEGACY.id:
         return NEARNESS["legacy"]
-    if row.anchor.kind is AnchorKind.GLOBAL or (anchors and row.anchor.id not in anchors):
+    if row.anchor_kind == AnchorKind.GLOBAL or (anchors and row.anchor_id not in anchors):
         return NEARNESS["global"]
-    return NEARNESS[row.anchor.kind.value]
+    return NEARNESS[row.anchor_kind]

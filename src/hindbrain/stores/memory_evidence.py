@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from hindbrain.domain.evidence import Evidence, EvidenceId
-from hindbrain.stores.port import Found, Source, Where, Words
+from hindbrain.stores.port import Found, Seat, Source, Where, Words
 from hindbrain.stores.sql_evidence import clashing
 from hindbrain.stores.sql_terms import NEAR_WEIGHT, affordable, bm25_part, joined, rarity
 from hindbrain.stores.vector_port import Shelf
@@ -73,7 +73,6 @@ def ranked(
     ]
     best = sorted(scored, key=lambda one: (-one[0], -one[1].turn))[: max(limit, 0)]
     return Found(
-        keys=tuple(bag.key for _, bag in best),
         turns=tuple(bag.turn for _, bag in best),
         scores=tuple(score for score, _ in best),
         frequencies=frequencies,
@@ -157,6 +156,10 @@ class MemoryEvidenceReads:
 
     _state: EvidenceState
 
+    def seats(self, turns: Sequence[int]) -> dict[int, Seat]:
+        live = {held.turn: held.row for held in self._state.live_evidence()}
+        return {turn: _seat(live[turn]) for turn in turns if turn in live}
+
     def turns(self, where: Where) -> frozenset[int]:
         return frozenset(held.turn for held in self._state.live_evidence(where))
 
@@ -184,3 +187,8 @@ class MemoryEvidenceReads:
             Bag(key=held.row.id, turn=held.turn, text=Counter(held.text), near=Counter(held.near))
             for held in self._state.live_evidence()
         ]
+
+
+def _seat(row: Evidence) -> Seat:
+    place = (row.id, row.thread, row.position, row.message, row.speaker, row.role)
+    return Seat(*place, row.anchor.kind.value, row.anchor.id)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from hindbrain.domain.brain import BrainId
 from hindbrain.domain.evidence import Evidence, EvidenceId
@@ -22,6 +22,7 @@ __all__ = [
     "Mark",
     "Node",
     "Progress",
+    "Seat",
     "Source",
     "Version",
     "Where",
@@ -52,7 +53,6 @@ class Version:
 class Found:
     """What full text gave: live rows of one shelf, best first, and how common each term is there."""
 
-    keys: tuple[str, ...]  # slugs of claims, or ids of evidence
     turns: tuple[int, ...]
     scores: tuple[float, ...]  # BM25, larger is better
     frequencies: Mapping[str, int]  # term -> number of live rows with it; a store may stop counting
@@ -82,6 +82,19 @@ class Where:
     tag: str | None = None
     anchor_kind: str | None = None
     anchor_ids: tuple[str, ...] | None = None  # the row's own anchor is one of these
+
+
+class Seat(NamedTuple):
+    """Where a row of evidence stands, without what it says."""
+
+    id: EvidenceId
+    thread: str | None
+    position: int
+    message: str
+    speaker: str | None
+    role: str | None
+    anchor_kind: str
+    anchor_id: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -310,6 +323,10 @@ class BrainStore(Protocol):
 
     def keys(self, shelf: Shelf, turns: Sequence[int]) -> dict[int, str]:
         """turn -> slug or evidence id, for the live rows among these."""
+        ...
+
+    def seats(self, turns: Sequence[int]) -> dict[int, Seat]:
+        """turn -> where a row of evidence stands and who said it, for the live rows among these; what ranking reads of a row."""
         ...
 
     def turns(self, where: Where) -> frozenset[int]:

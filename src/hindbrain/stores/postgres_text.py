@@ -105,7 +105,6 @@ class PostgresText(SqlStore):
                 only = (json.dumps(filtered),) if shelf is Shelf.EVIDENCE else ()
                 found = session.rows(_BEST[shelf], (*asked, *only, limit))
         return Found(
-            keys=tuple(row[0] for row in found),
             turns=tuple(row[1] for row in found),
             scores=tuple(float(row[2]) for row in found),
             frequencies=frequencies,

@@ -11,7 +11,7 @@ from hindbrain.domain.anchor import Anchor, AnchorKind
 from hindbrain.domain.brain import BrainId
 from hindbrain.domain.errors import HindbrainError, InvalidParams, StoreUnavailable
 from hindbrain.domain.evidence import Domain, Evidence, EvidenceId, Provenance, SourceType
-from hindbrain.stores.port import Source, Where, Words
+from hindbrain.stores.port import Seat, Source, Where, Words
 from hindbrain.stores.sql_rows import COLUMNS, Head, Row, Session, TextIndex, upsert
 from hindbrain.stores.sql_terms import joined
 from hindbrain.stores.vector_port import Shelf
@@ -23,6 +23,7 @@ PAGE = 500  # rows of one page of a stream; observations are short
 _SHOWN = tuple(name for name in COLUMNS["evidence"] if name not in ("brain_id", "changed", "terms", "near"))
 _ROW = f"select {', '.join(f'e.{name}' for name in _SHOWN)} from evidence e where e.brain_id = ?"
 _LIVE = f"{_ROW} and e.deleted_at is null"
+_SEATS = f"select turn, {', '.join(Seat._fields)} from evidence where brain_id = ? and deleted_at is null and turn"
 _PLAIN = ("wing", "room", "domain", "field", "provenance", "source_type", "source", "thread", "anchor_kind")
 _source_values: Callable[[Source], Row] = attrgetter(*COLUMNS["source"][1:])
 
@@ -219,6 +220,12 @@ class EvidenceReads(ABC):
         )
         found = self._asked(f"select turn, {source} and turn {self.among}", (self.brain_id, self.listed(turns)))
         return dict(found)
+
+    def seats(self, turns: Sequence[int]) -> dict[int, Seat]:
+        if not turns:
+            return {}
+        found = self._asked(f"{_SEATS} {self.among}", (self.brain_id, self.listed(turns)))
+        return {row[0]: Seat(*row[1:]) for row in found}
 
     def turns(self, where: Where) -> frozenset[int]:
         said, values = self.conditions(where)

@@ -44,48 +44,32 @@ _CLAIMS = "from claim_version where brain_id = ? and ended_at is null and active
 _EVIDENCE = "from evidence where brain_id = ? and deleted_at is null"
 _ADD_EVIDENCE = f"insert into idx.evidence_words (rowid, text, near) select turn, terms, near {_EVIDENCE} and terms || near <> ''"
 
-# Equal scores: the newer row first, however the index was filled.
-_ORDER = "order by f.score, f.turn desc"
-
 
 class _Statements(NamedTuple):
-    """What is asked of the words of a shelf. The best are cut before their rows are read."""
+    """What is asked of the words of a shelf. Equal scores: the newer row first, however the index was filled."""
 
     counting: str
     best: str
     newest: str
 
 
-def _statements(words: str, weights: str, key: str, live: str, counted: int) -> _Statements:
-    outer = (
-        f"select v.{key}, f.turn, f.score from (select rowid as turn, {{score}} as score from idx.{words} where {words} match ? "
-    )
-    row = f"limit ?) as f join {live} {_ORDER}"
+def _statements(words: str, weights: str, counted: int) -> _Statements:
+    matching = f"from idx.{words} where {words} match ?"
     return _Statements(
-        f"select count(*) from (select 1 from idx.{words} where {words} match ? limit {counted})",
-        outer.format(score=f"bm25({words}{weights})") + f"order by score, turn desc {row}",
-        outer.format(score="0.0") + f"order by rowid desc {row}",
+        f"select count(*) from (select 1 {matching} limit {counted})",
+        f"select rowid, bm25({words}{weights}) as score {matching} order by score, rowid desc limit ?",
+        f"select rowid, 0.0 {matching} order by rowid desc limit ?",
     )
 
 
 _WEIGHTS = f", 1.0, {NEAR_WEIGHT}"
 _ASK = {
-    Shelf.CLAIM: _statements(
-        "words",
-        "",
-        "slug",
-        "claim_version v on v.brain_id = ? and v.turn = f.turn and v.ended_at is null and v.active = 1",
-        COUNTED,
-    ),
-    Shelf.EVIDENCE: _statements(
-        *("evidence_words", _WEIGHTS, "id"),
-        "evidence v on v.brain_id = ? and v.turn = f.turn and v.deleted_at is null",
-        EVIDENCE_COUNTED,
-    ),
+    Shelf.CLAIM: _statements("words", "", COUNTED),
+    Shelf.EVIDENCE: _statements("evidence_words", _WEIGHTS, EVIDENCE_COUNTED),
 }
 # With a filter a row is read before it is ranked. The words come first: `cross` keeps the planner from beginning with the rows.
 _FILTERED = (
-    f"select e.id, e.turn, bm25(evidence_words{_WEIGHTS}) as score from idx.evidence_words f "
+    f"select e.turn, bm25(evidence_words{_WEIGHTS}) as score from idx.evidence_words f "
     "cross join evidence e on e.brain_id = ? and e.turn = f.rowid and e.deleted_at is null{where} "
     "where evidence_words match ? order by score, e.turn desc limit ?"
 )
@@ -252,11 +236,10 @@ class SqliteText(SqlStore):
             elif chosen and limit > 0:
                 # A word of thousands of rows ranks nothing: the newest of them are as good, and found at once.
                 plain = len(chosen) == 1 and frequencies[chosen[0]] >= COUNTED
-                found = session.rows(ask.newest if plain else ask.best, (query, limit, self.brain_id))
+                found = session.rows(ask.newest if plain else ask.best, (query, limit))
         return Found(
-            keys=tuple(row[0] for row in found),
-            turns=tuple(row[1] for row in found),
-            scores=tuple(-row[2] or 0.0 for row in found),
+            turns=tuple(row[0] for row in found),
+            scores=tuple(-row[1] or 0.0 for row in found),
             frequencies=frequencies,
             total=total,
         )

@@ -61,6 +61,7 @@ class Matrix:
         self.dims = dims
         self.lock = threading.Lock()  # held by who adds rows
         self.reached = 0  # the id of the last row taken in
+        self.endings = 0  # of the brain's rows, that were followed: with as many as there are, every row here is live
         self._size = 0
         self._highest = -1  # turn
         self._codes = np.empty((0, dims), dtype=np.int8)
@@ -143,6 +144,16 @@ class Matrix:
                 break
             best.setdefault(int(turns[index]), float(cosines[index]))
         return list(best.items())
+
+    def cosines(self, query: Sequence[float], turns: Sequence[int]) -> dict[int, float]:
+        """The cosine of each of these units that is held, by its best part."""
+        places = self._places(turns)
+        places = places[self._alive[places]]
+        found: dict[int, float] = {}
+        near = _exact(self._codes[places], np.asarray(query, dtype=np.float32))
+        for turn, cosine in zip(self._turns[places].tolist(), near.tolist(), strict=True):
+            found[turn] = max(found.get(turn, -1.0), cosine)
+        return found
 
     def _best(self, asked: _Floats, places: _Ints, number: int) -> _Ints:
         """The nearest of these rows by a product that is fast and not exact in its last digit; some more than are wanted."""

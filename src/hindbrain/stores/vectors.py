@@ -95,12 +95,20 @@ class SqliteVectors(VectorFile):
         """Rows of the brain ended: their vectors go."""
         if not self.path.exists():
             return
+        masked: list[tuple[int, Sequence[int]]] = []
         with self.writing() as session:
             for shelf, turns in gone.items():
                 for (collection,) in session.rows("select id from collection where shelf = ?", (shelf.value,)):
                     _delete(session, collection, turns)
+                    masked.append((collection, turns))
             # Who was here between may have settled this ending too, and counted it.
             session.rows("update mark set endings = endings + 1 where endings < ?", (self._rows.endings(),))
+            ((followed,),) = session.rows("select endings from mark")
+        for collection, turns in masked:
+            if (matrix := self.matrices.get(collection)) is not None:
+                with matrix.lock:
+                    matrix.mask(turns)
+                    matrix.endings += matrix.endings == followed - 1
 
     @healing
     def scrub(self) -> None:
@@ -223,6 +231,9 @@ class SqliteVectors(VectorFile):
         matrix = self._matrix(stamp, shelf)
         if matrix is None or limit <= 0:
             return Near(turns=(), cosines=())
+        if self._followed(matrix):
+            best = matrix.nearest(query, limit=limit, among=among)
+            return Near(turns=tuple(turn for turn, _ in best), cosines=tuple(cosine for _, cosine in best))
         while True:
             found = matrix.nearest(query, limit=limit + OVERSHOOT, among=among)
             live = self._rows.keys(shelf, [turn for turn, _ in found])
@@ -236,17 +247,14 @@ class SqliteVectors(VectorFile):
 
     @healing
     def cosines(self, stamp: str, shelf: Shelf, query: Sequence[float], turns: Sequence[int]) -> dict[int, float]:
-        from hindbrain.stores.vector_matrix import cosines_of  # numpy takes 90 ms: only who searches pays
+        matrix = self._matrix(stamp, shelf)
+        if matrix is None or not turns:
+            return {}
+        return matrix.cosines(query, turns if self._followed(matrix) else list(self._rows.keys(shelf, turns)))
 
-        with self.reading() as session:
-            collection, _, _ = self._collection(session, stamp, shelf)
-            rows = session.rows(
-                f"select turn, vector from searched where collection = ? and turn {_AMONG}", (collection, json.dumps(list(turns)))
-            )
-        found: dict[int, float] = {}
-        for (turn, _), cosine in zip(rows, cosines_of(query, [row[1] for row in rows]) if rows else (), strict=True):
-            found[turn] = max(found.get(turn, -1.0), float(cosine))
-        return found
+    def _followed(self, matrix: "Matrix") -> bool:
+        """Whether what ended since it was read is masked: all of it was ended here."""
+        return matrix.endings == self._rows.endings()
 
     @healing
     def drop(self, stamp: str) -> None:
@@ -270,6 +278,7 @@ class SqliteVectors(VectorFile):
                 if matrix is None:
                     ((size,),) = session.rows("select length(vector) from searched where collection = ? limit 1", (collection,))
                     matrix = self.matrices[collection] = Matrix(size)
+                    ((matrix.endings,),) = session.rows("select endings from mark")
             with matrix.lock:
                 while matrix.reached < last:
                     page = session.rows(
