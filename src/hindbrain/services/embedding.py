@@ -192,7 +192,9 @@ class Embedding:
             if stamp is None or not self._embedder.ready():
                 return 0
             vectors = opened.store.vectors
-            waiting = {shelf: vectors.pending(stamp, shelf, limit=limit, newest=newest) for shelf in Shelf}
+            # Counting costs nothing; looking for what is missing reads all rows that may lack a vector.
+            lacking = [shelf for shelf in Shelf if vectors.missing(stamp, shelf)]
+            waiting = {shelf: vectors.pending(stamp, shelf, limit=limit, newest=newest) for shelf in lacking}
             if not any(waiting.values()):
                 self._drop_older(opened, stamp)
             done = 0

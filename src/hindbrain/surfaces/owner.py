@@ -52,6 +52,7 @@ def serve(
     drain_s: int = DRAIN_S,
 ) -> int:
     """Own a home until somebody stops it. Raises OwnerRunning if it has an owner, BindRefused for an unsafe address."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # a second thread of numpy waits by spinning: a core for nothing
     place = Home(home)
     settings = Settings.read(place.config_file)
     where = Bind(address=bind, tls_cert=tls_cert, tls_key=tls_key)
