@@ -52,6 +52,9 @@ _DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)  # the same for every file tha
 Progress = Callable[[int, int, str], None]
 IGNORING = Ignoring()
 
+_STEPS = 100  # in which the reading of one file is told,
+_STEP_BYTES = 1 << 15  # each of some hundred turns at least
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
@@ -462,10 +465,11 @@ def _batched(pieces: Iterator[Piece], rows: int) -> Iterator[tuple[list[Piece], 
 
 def _watched(file: IO[bytes], size: int, progress: Progress | None, name: str) -> Iterator[bytes]:
     done = told = 0
+    step = max(size // _STEPS, _STEP_BYTES)
     for line in lines_of(file):
         yield line
         done += len(line)
-        if progress is not None and done - told > 1 << 20:
+        if progress is not None and done - told > step:
             progress(min(done, size), size, name)
             told = done
 

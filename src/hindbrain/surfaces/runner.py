@@ -1,5 +1,6 @@
 """The runner: carries a call from the event loop to a worker thread, within a time limit, and knows what is going on."""
 
+import contextlib
 import logging
 import threading
 import time
@@ -41,6 +42,10 @@ class Served(Protocol):
     def manifest(self) -> dict[str, Any]: ...
 
     def end_session(self, session: str) -> None: ...
+
+
+class CallerLeft(BaseException):
+    """Raised inside a call that nobody waits for. As with an interrupt from the keyboard, what was committed stays."""
 
 
 class Activity:
@@ -130,15 +135,29 @@ class Runner:
         *,
         progress: Progress | None = None,
     ) -> dict[str, Any]:
-        """The answer of one call, or timed_out. A call that is given up goes on to its own end; its brain stays usable."""
+        """The answer of one call, or timed_out. One that took too long goes on to its own end; one whose caller left stops where it
+        next tells how far it is."""
+        left = threading.Event()
+
+        def told(done: int, total: int, text: str) -> None:
+            if left.is_set():
+                raise CallerLeft
+            if progress is not None:
+                progress(done, total, text)
 
         def work() -> dict[str, Any]:
-            with self._activity.call():
-                return self._answered(operation, arguments, caller, progress)
+            with self._activity.call(), contextlib.suppress(CallerLeft):
+                return self._answered(operation, arguments, caller, told)
+            LOG.info("%s stopped: its caller left", operation[:80])
+            return {}  # nobody reads it
 
         self._activity.touch()
-        with anyio.move_on_after(self._limit_s):
-            return await anyio.to_thread.run_sync(work, abandon_on_cancel=True, limiter=self._threads)
+        try:
+            with anyio.move_on_after(self._limit_s):
+                return await anyio.to_thread.run_sync(work, abandon_on_cancel=True, limiter=self._threads)
+        except anyio.get_cancelled_exc_class():
+            left.set()
+            raise
         return TimedOut(
             f"{operation[:80]} took longer than {self._limit_s} s",
             fix="look at what it changed before calling it again: it may still finish",
