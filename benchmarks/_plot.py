@@ -8,6 +8,7 @@ __all__ = ["line_chart"]
 
 _WIDTH, _HEIGHT = 760.0, 440.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 74.0, 40.0, 56.0, 92.0
+_DOTTED = 12  # points up to which each is marked
 _COLOURS = ("#3b6ea8", "#c4622d", "#3f8f5f", "#8a5aa8", "#b0823b", "#4f9a9a")
 
 
@@ -41,7 +42,8 @@ def line_chart(
         places = [(xs.at(x), ys.at(y)) for x, y in sorted(line)]
         way = " L".join(f"{x:.1f},{y:.1f}" for x, y in places)
         lines.append(f'<path d="M{way}" stroke="{colour}" stroke-width="2.2" fill="none" stroke-linejoin="round"/>')
-        lines += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.6" fill="{colour}"/>' for x, y in places]
+        if len(places) <= _DOTTED:
+            lines += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.6" fill="{colour}"/>' for x, y in places]
         lines.append(f'<path d="M{x_legend:.0f},{_HEIGHT - 22:.0f} h18" stroke="{colour}" stroke-width="3"/>')
         lines.append(f'<text class="s" x="{x_legend + 24:.0f}" y="{_HEIGHT - 18:.0f}">{_text(name)}</text>')
         x_legend += 46 + 6.9 * len(name)
@@ -61,9 +63,9 @@ class _Axis:
             self._high = max(float(math.ceil(math.log10(max(high, 1e-9)))), self._low + 1.0)
             self.ticks = [10.0**power for power in range(int(self._low), int(self._high) + 1)]
         else:
-            step = _round_step(high / 5 if high > 0 else 1.0)
-            self._low, self._high = 0.0, max(math.ceil(high / step), 1) * step
-            self.ticks = [step * number for number in range(round(self._high / step) + 1)]
+            step = _round_step((high - min(low, 0.0)) / 5 if high > 0 else 1.0)
+            self._low, self._high = math.floor(min(low, 0.0) / step) * step, max(math.ceil(high / step), 1) * step
+            self.ticks = [self._low + step * number for number in range(round((self._high - self._low) / step) + 1)]
 
     def at(self, value: float) -> float:
         place = math.log10(max(value, 1e-9)) if self._log else value

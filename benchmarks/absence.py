@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from _datasets import Question, Store, beam, locomo, longmemeval
+from _plot import line_chart
 from quality import Product
 
 EACH = 200
@@ -88,30 +89,17 @@ def claims_case(home: Path) -> bool:
 
 
 def plot(path: Path, curve: list[tuple[float, float, float]]) -> None:
-    """The curve as an SVG: how much each floor keeps silent, and how much it keeps."""
-    left, top, wide, high = 60, 20, 520, 260
-    low, most = curve[0][0], curve[-1][0]
-
-    def line(which: int) -> str:
-        points = (f"{left + wide * (row[0] - low) / (most - low):.1f},{top + high * (1 - row[which] / 100):.1f}" for row in curve)
-        return " ".join(points)
-
-    zero = left + wide * (0 - low) / (most - low)
-    ticks = "".join(
-        f'<text x="{left - 8}" y="{at + 4:.0f}" text-anchor="end">{share}</text>'
-        f'<line x1="{left}" y1="{at:.1f}" x2="{left + wide}" y2="{at:.1f}" stroke="#ddd"/>'
-        for share in (0, 25, 50, 75, 90, 97, 100)
-        for at in (top + high * (1 - share / 100),)
-    )
-    path.write_text(
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 640 340" font-family="sans-serif" font-size="12">{ticks}'
-        f'<line x1="{zero:.1f}" y1="{top}" x2="{zero:.1f}" y2="{top + high}" stroke="#888" stroke-dasharray="4"/>'
-        f'<polyline fill="none" stroke="#b03030" stroke-width="2" points="{line(1)}"/>'
-        f'<polyline fill="none" stroke="#2060a0" stroke-width="2" points="{line(2)}"/>'
-        f'<text x="{left}" y="{top + high + 24}">floor, relative to the one in force (dashed)</text>'
-        f'<text x="{left}" y="{top + high + 44}" fill="#b03030">unanswerable questions that get nothing, per cent</text>'
-        f'<text x="{left + 300}" y="{top + high + 44}" fill="#2060a0">recall of answerable ones that is kept</text></svg>\n',
-        encoding="utf-8",
+    """How much each floor keeps silent, and how much it keeps."""
+    line_chart(
+        path,
+        "Where the floor lies",
+        {
+            "unanswerable questions that get nothing": [(floor, nothing) for floor, nothing, _ in curve],
+            "recall of answerable ones that is kept": [(floor, kept) for floor, _, kept in curve],
+        },
+        x_title="floor, relative to the one in force",
+        y_title="per cent",
+        limits={f"{name}: at least {goal:.0f}": goal for name, goal in GOALS.items()},
     )
 
 

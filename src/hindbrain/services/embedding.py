@@ -71,13 +71,13 @@ class Embedding:
         stamp = standing.stamp if standing.state is ModelState.READY else None
         vectors = opened.store.vectors
         pending = sum(vectors.missing(stamp, shelf) for shelf in Shelf) if stamp else 0
-        have = sum(vectors.stamps(shelf).get(stamp, 0) for shelf in Shelf) if stamp else 0
+        counts = opened.store.counts()
         return IndexState(
             state=standing.state,
             stamp=stamp,
             serving_stamp=self._serving(opened, stamp, pending) if stamp else None,
             pending=pending,
-            total=pending + have,
+            total=counts.active_claims + counts.evidence if stamp else 0,
             reason=standing.reason,
             fix=standing.fix,
         )
