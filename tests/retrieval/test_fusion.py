@@ -36,8 +36,8 @@ def test_each_likeness_counts_by_its_share_of_the_best() -> None:
 
     # a: 0.9 * 8/8 + 0.3/0.6; b: 0.9 * 4/8 + 0.6/0.6; no row has token states, so nothing is said by them
     assert keys([first, second]) == ["b", "a"]
-    assert dict(first.parts) == pytest.approx({"lexical": WEIGHTS.lexical * 0.5, "dense": 1.0, "late": 0.0, "prior": 0.0})
-    assert dict(second.parts) == pytest.approx({"lexical": WEIGHTS.lexical, "dense": 0.5, "late": 0.0, "prior": 0.0})
+    assert first.parts == pytest.approx((WEIGHTS.lexical * 0.5, 1.0, 0.0, 0.0, 0.0))
+    assert second.parts == pytest.approx((WEIGHTS.lexical, 0.5, 0.0, 0.0, 0.0))
 
 
 def test_words_that_cannot_be_trusted_leave_the_order_to_meaning() -> None:
@@ -67,7 +67,7 @@ def test_a_long_row_without_token_states_gets_the_mean_of_what_is_known() -> Non
     short = Candidate(key="short", turn=1, lexical=4.0, cosine=0.4, late=0.8)
     long = Candidate(key="long", turn=2, lexical=4.0, cosine=0.2)
 
-    scored = {one.candidate.key: one.parts["late"] for one in fused([short, long], words=1.0)}
+    scored = {one.candidate.key: one.parts.late for one in fused([short, long], words=1.0)}
 
     assert scored["short"] == pytest.approx(1.0)
     assert scored["long"] == pytest.approx((1.0 + 0.5) / 2)

@@ -7,8 +7,8 @@ many poor candidates came along. Words lead as far as they can be trusted: a que
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
 from hindbrain.policy.retrieval import BESIDE, COPIES, FLOOR, RAMP, WEIGHTS
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Candidate",
+    "Parts",
     "Scored",
     "Signs",
     "best_of_each",
@@ -75,13 +76,22 @@ class Candidate:
     thread: str = ""  # the conversation or document it stands in
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scored:
+class Parts(NamedTuple):
+    """What a score is the sum of."""
+
+    lexical: float
+    dense: float
+    late: float
+    prior: float
+    thread: float = 0.0
+
+
+class Scored(NamedTuple):
     """A candidate with its score between 0 and 1 and what it is made of."""
 
     candidate: Candidate
     score: float
-    parts: Mapping[str, float] = field(default_factory=dict)
+    parts: Parts
 
 
 def rarity(frequency: int, total: int) -> float:
@@ -119,12 +129,7 @@ def fused(candidates: Iterable[Candidate], *, words: float) -> list[Scored]:
         near = _scaled(one.cosine, dense) if one.cosine is not None else shared if dense > 0 else 0.0
         # A long row has no token states. It is not less like the question for that: it gets the mean of what is known.
         told = _scaled(one.late, late) if one.late is not None else (shared + near) / 2 if late > 0 else 0.0
-        parts = {
-            "lexical": words * WEIGHTS.lexical * shared,
-            "dense": WEIGHTS.dense * near,
-            "late": words * WEIGHTS.late * told,
-            "prior": one.prior,
-        }
+        parts = Parts(words * WEIGHTS.lexical * shared, WEIGHTS.dense * near, words * WEIGHTS.late * told, one.prior)
         made.append((one, parts))
     return _sorted(made, full)
 
@@ -148,19 +153,16 @@ def together(scored: Sequence[Scored]) -> list[Scored]:
     """The same rows, those of a conversation that answers well a little higher: what else it says is about the same."""
     best: dict[str, float] = {}
     for one in scored:
-        thread, reached = one.candidate.thread, sum(one.parts.values())
+        thread, reached = one.candidate.thread, sum(one.parts)
         if thread and reached > best.get(thread, 0.0):
             best[thread] = reached
-    made = [(one.candidate, {**one.parts, "thread": WEIGHTS.thread * best.get(one.candidate.thread, 0.0)}) for one in scored]
-    return _sorted(made, max((sum(parts.values()) for _, parts in made), default=0.0))
+    made = [(one.candidate, Parts(*one.parts[:4], WEIGHTS.thread * best.get(one.candidate.thread, 0.0))) for one in scored]
+    return _sorted(made, max((sum(parts) for _, parts in made), default=0.0))
 
 
-def _sorted(made: Iterable[tuple[Candidate, Mapping[str, float]]], full: float) -> list[Scored]:
-    summed = sorted(((sum(parts.values()), one, parts) for one, parts in made), key=lambda row: (-row[0], -row[1].turn))
-    return [
-        Scored(candidate=one, score=round(min(1.0, max(0.0, total / full)) if full > 0 else 0.0, 4), parts=parts)
-        for total, one, parts in summed
-    ]
+def _sorted(made: Iterable[tuple[Candidate, Parts]], full: float) -> list[Scored]:
+    summed = sorted(((sum(parts), one, parts) for one, parts in made), key=lambda row: (-row[0], -row[1].turn))
+    return [Scored(one, round(min(1.0, max(0.0, total / full)) if full > 0 else 0.0, 4), parts) for total, one, parts in summed]
 
 
 def best_of_each(scored: Iterable[Scored]) -> list[Scored]:

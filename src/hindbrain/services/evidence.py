@@ -198,7 +198,7 @@ class Observations:
         if size > RECORD_MAX_BYTES:
             raise ClaimTooLarge(
                 f"the observation has {size} bytes; {RECORD_MAX_BYTES} is the most",
-                fix="memory.ingest takes documents of any kind",
+                fix="hindbrain memory ingest takes documents of any kind",
             )
         self._gateway.check_text(seen.text)
         for name, value in seen.names().items():
@@ -255,9 +255,7 @@ class Observations:
                 id_ = EvidenceId(evidence_id)
                 if (found := opened.store.evidence([id_], deleted=deleted).get(id_)) is not None:
                     return brain, found
-        raise UnknownEvidence(
-            f"there is no evidence {evidence_id[:80]!r} here", fix="memory.search or memory.list shows what there is"
-        )
+        raise UnknownEvidence(f"there is no evidence {evidence_id[:80]!r} here", fix="hindbrain memory list shows what there is")
 
     def get(self, caller: Caller, *, evidence_id: str, deleted: bool) -> dict[str, Any]:
         """One row, whole."""

@@ -71,7 +71,9 @@ class EvidenceErasure:
                     raise
                 unreached.append({"brain": brain.name, "reason": str(failure)})
         if not reached:
-            raise UnknownEvidence(f"there is no evidence {evidence_id[:80]!r} here", fix="memory.list shows what there is")
+            raise UnknownEvidence(
+                f"there is no evidence {evidence_id[:80]!r} here", fix="hindbrain memory list shows what there is"
+            )
         return {
             "ok": True,
             "schema": "hindbrain-forget-v0",

@@ -142,8 +142,11 @@ class Gathered:
 
     def leading(self, limit: int) -> list[int]:
         """The turns of the best candidates, by words and meaning alone."""
+        turns = self.turns
+        if len(turns) <= limit:
+            return turns
         given = [
-            Candidate(key="", turn=turn, lexical=self.scores.get(turn, 0.0), cosine=self.cosines.get(turn)) for turn in self.turns
+            Candidate(key="", turn=turn, lexical=self.scores.get(turn, 0.0), cosine=self.cosines.get(turn)) for turn in turns
         ]
         return [one.turn for one in leading(given, words=self.trust, limit=limit)]
 
@@ -263,7 +266,12 @@ class Retrieval:
         shown = kept if weight >= 0 or not floor else []
         return Search(
             hits=tuple(
-                Hit(evidence=rows[EvidenceId(one.candidate.key)], turn=one.candidate.turn, score=one.score, parts=one.parts)
+                Hit(
+                    evidence=rows[EvidenceId(one.candidate.key)],
+                    turn=one.candidate.turn,
+                    score=one.score,
+                    parts=one.parts._asdict(),
+                )
                 for one in shown
             ),
             found=len(seats),

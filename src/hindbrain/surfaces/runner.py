@@ -135,8 +135,8 @@ class Runner:
         *,
         progress: Progress | None = None,
     ) -> dict[str, Any]:
-        """The answer of one call, or timed_out. One that took too long goes on to its own end; one whose caller left stops where it
-        next tells how far it is."""
+        """The answer of one call, or timed_out. One that took too long goes on to its own end; one whose caller left stops where
+        it next tells how far it is."""
         left = threading.Event()
 
         def told(done: int, total: int, text: str) -> None:
