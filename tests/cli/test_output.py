@@ -284,3 +284,11 @@ def test_cli_a_manifest_of_another_release_is_not_believed(program: Program, tmp
 
     assert ended.code == 2
     assert ended.json["error"]["code"] == "unknown_operation"
+
+
+def test_med_306_a_report_that_something_blocks_is_shown_and_not_taken_for_a_failed_call() -> None:
+    report = {"ok": False, "status": "blocked", "exit_code": 2, "rendered": "graph  blocked"}
+
+    assert exit_code(report) == 2
+    assert text(report, colour=False) == "graph  blocked"
+    assert exit_code({"ok": False, "error": {"code": "busy", "message": "m", "fix": "f"}}) != 2

@@ -159,3 +159,17 @@ def test_mind_242_search_changes_nothing(actor: Actor, any_world: World) -> None
     actor.call("memory.list")
 
     assert state() == before
+
+
+@pytest.mark.req("MIND-230")
+def test_mind_230_one_text_said_hundreds_of_times_does_not_hide_the_others(actor: Actor, tmp_path: Path) -> None:
+    asked = [{"role": "user", "content": "Where is the deploy key?", "thread": f"t{number}"} for number in range(400)]
+    told = [f"The deploy key of {place} lies in the {place} safe." for place in ("Oslo", "Bergen", "Turku", "Lund")]
+    (tmp_path / "asked.jsonl").write_text(jsonl(*asked))
+    assert actor.call("memory.ingest", path=str(tmp_path / "asked.jsonl"))["ok"]
+    for text in told:
+        kept(actor, text)
+
+    shown = [row["content"] for row in found(actor, "where is the deploy key")]
+
+    assert set(told) <= set(shown)

@@ -33,3 +33,4 @@ def test_gr_174_a_caller_that_leaves_stops_what_was_begun_for_it(starter: Starte
 
     assert 0 < len(again["created"]) < ROWS  # what was kept before stays, and it had not gone on to the end
     assert "its caller left" in (home / "owner.log").read_text()
+    assert "Task" not in (home / "owner.log").read_text()  # destroyed while it was pending, or an exception nobody retrieved

@@ -2,6 +2,7 @@
 
 import math
 import random
+import threading
 from array import array
 from collections.abc import Iterator
 from pathlib import Path
@@ -355,3 +356,94 @@ def test_store_a_brain_without_vectors_has_no_file_for_them(brain: SqliteStore, 
         writer.erase_evidence([EvidenceId("a")])
 
     assert not (directory / "vectors.db").exists()
+
+
+def test_store_what_is_left_after_a_large_deletion_is_found_at_once() -> None:
+    from hindbrain.stores import vector_matrix
+
+    rng = random.Random(8)
+    gone, left = vector_matrix.EXACT + 300, 200
+    centre = [rng.choice((-60, 60)) for _ in range(DIMS)]
+
+    def like(sign: int, spread: int) -> bytes:
+        return array("b", (sign * value + rng.randrange(-spread, spread) for value in centre)).tobytes()
+
+    matrix = vector_matrix.Matrix(DIMS)
+    matrix.add(range(gone), [like(1, 5) for _ in range(gone)])
+    matrix.add(range(gone, gone + left), [like(1, 60) for _ in range(left)])
+    matrix.add(range(gone + left, 2 * gone), [like(-1, 60) for _ in range(gone - left)])
+    matrix.mask(range(gone))
+
+    found = [turn for turn, _ in matrix.nearest(unit(*map(float, centre)), limit=100)]
+
+    assert len(found) == 100
+    assert set(found) <= set(range(gone, gone + left))
+    assert matrix.sparse
+
+
+def test_store_rows_may_be_masked_while_others_are_compared() -> None:
+    from hindbrain.stores import vector_matrix
+
+    rng = random.Random(9)
+    matrix = vector_matrix.Matrix(DIMS)
+    count = vector_matrix.EXACT // 2
+    matrix.add(range(count), [code(*(rng.randrange(-100, 100) for _ in range(8))) for _ in range(count)])
+    failed: list[BaseException] = []
+    stop = threading.Event()
+
+    def ask() -> None:
+        try:
+            while not stop.is_set():
+                assert all(0 <= turn < count for turn, _ in matrix.nearest(unit(1.0, 0.5), limit=50))
+        except BaseException as error:  # noqa: BLE001 - a thread has nobody to raise to
+            failed.append(error)
+
+    askers = [threading.Thread(target=ask) for _ in range(2)]
+    for asker in askers:
+        asker.start()
+    for turn in range(count - 60):
+        with matrix.lock:
+            matrix.mask([turn])
+    stop.set()
+    for asker in askers:
+        asker.join()
+
+    assert failed == []
+
+
+def test_store_a_row_that_a_backup_brings_back_gets_its_vector_again(brain: SqliteStore, directory: Path, tmp_path: Path) -> None:
+    observe(brain, *(evidence(f"e{number}") for number in range(5)))
+    embed_all(brain)
+    assert brain.vectors.pending(STAMP, Shelf.EVIDENCE, limit=9) == ()  # and up to where none is missing is noted
+    brain.backup(tmp_path / "copy.db")
+    with brain.writing() as writer:
+        writer.delete_evidence([EvidenceId("e2")], at=2)
+    brain.close()
+    (tmp_path / "copy.db").rename(directory / "brain.db")
+
+    restored = SqliteStore(directory, BRAIN)
+
+    assert restored.vectors.missing(STAMP, Shelf.EVIDENCE) == 1
+    assert [one.key for one in restored.vectors.pending(STAMP, Shelf.EVIDENCE, limit=9)] == ["e2"]
+    restored.close()
+
+
+def test_conf_14_an_ending_that_nobody_followed_is_not_taken_for_another(brain: SqliteStore) -> None:
+    observe(brain, evidence("a"), evidence("b"), evidence("c"))
+    embed_all(brain)
+    turns = turns_of(brain)
+    numbers = {}
+    for name in ("a", "b"):  # both writers stop between the files; somebody who searches settles the first
+        with brain.transaction() as session:
+            session.rows("update evidence set deleted_at = 1 where id = ?", (name,))
+            session.rows("update brain_head set evidence = evidence - 1")
+            numbers[name] = brain.ending(session, {Shelf.EVIDENCE: [turns[name]]})
+        if name == "a":
+            assert brain.vectors.missing(STAMP, Shelf.EVIDENCE) == 0
+
+    brain.ended_rows({Shelf.EVIDENCE: [turns["a"]]}, numbers["a"])  # the first goes on, the second died
+
+    observe(brain, evidence("d"))
+    assert brain.vectors.missing(STAMP, Shelf.EVIDENCE) == 1
+    assert brain.vectors.raw(STAMP, Shelf.EVIDENCE, [turns["b"]]) == {}
+    assert nearest(brain, 1.0) == ["c"]

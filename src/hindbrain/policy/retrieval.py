@@ -10,6 +10,7 @@ from typing import Final
 __all__ = [
     "BESIDE",
     "COPIES",
+    "ENOUGH",
     "FLOOR",
     "FLOOR_NEAR",
     "FLOOR_ROWS",
@@ -22,6 +23,7 @@ __all__ = [
     "RAMP",
     "SEATED_ROWS",
     "WEIGHTS",
+    "WIDEST",
     "WORD_CANDIDATES",
     "Floor",
     "Ramp",
@@ -38,6 +40,8 @@ FLOOR_NEAR: Final = 5  # nearest rows whose mean says whether anything here is a
 QUIET_WEIGHT: Final = 0.5  # of a token whose word is in every text: it still tells `to him` from `to her`
 LOOKUP_ROWS: Final = 4_000  # rows of evidence that words may touch, some three milliseconds; the rarest words come first
 COPIES: Final = 2  # conversations for which the same text is shown: said twice tells something, said ten times fills the answer
+ENOUGH: Final = 10  # different texts; where copies leave fewer, more rows are looked at,
+WIDEST: Final = 16  # times as many at most
 BESIDE: Final = 0.75  # of a likeness to a token of the turn before or after; from 0.6 to 0.8 measured alike
 
 

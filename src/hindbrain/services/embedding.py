@@ -195,7 +195,7 @@ class Embedding:
             # Counting costs nothing; looking for what is missing reads all rows that may lack a vector.
             lacking = [shelf for shelf in Shelf if vectors.missing(stamp, shelf)]
             waiting = {shelf: vectors.pending(stamp, shelf, limit=limit, newest=newest) for shelf in lacking}
-            if not any(waiting.values()):
+            if not lacking:
                 self._drop_older(opened, stamp)
             done = 0
             for shelf, rows in waiting.items():

@@ -161,4 +161,4 @@ class GraphAccess:
         """An answer about a node that there is not, with ids that look like it."""
         near = held.graph.names.nearest(name, SHOWN.suggestions)
         hint = f" Nearest: {', '.join(near)}." if near else ""
-        return blocked(schema, f"there is no node {name[:200]!r}.{hint}", suggestions=near, **more)
+        return blocked(schema, f"there is no node {name[:200]!r}.{hint}", suggestions=near, exit_code=1, **more)

@@ -171,7 +171,6 @@ class Graphs:
             if history is not None:
                 take.set_meta(f"head:{place.root}", history.head)
         done.changed += done.removed
-        progress(len(files), len(files), "done")
 
     @staticmethod
     def _read(

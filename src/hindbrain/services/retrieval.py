@@ -34,6 +34,7 @@ from hindbrain.engines.retrieval import (
 from hindbrain.engines.text import fold, query_terms, terms
 from hindbrain.policy.recall import QUERY_TERMS
 from hindbrain.policy.retrieval import (
+    ENOUGH,
     FLOOR_NEAR,
     FLOOR_ROWS,
     LATE_ROWS,
@@ -43,6 +44,7 @@ from hindbrain.policy.retrieval import (
     QUIET_WEIGHT,
     SEATED_ROWS,
     WEIGHTS,
+    WIDEST,
     WORD_CANDIDATES,
 )
 from hindbrain.services.brains import OpenBrain
@@ -240,8 +242,29 @@ class Retrieval:
     ) -> Search:
         """The rows of evidence that answer, best first. `anchors` are the caller's own, from near to far; without `floor` the
         best rows come back even when nothing is relevant."""
-        gathered = self.gather(opened, Shelf.EVIDENCE, query, where=where)
-        seats = opened.store.seats(gathered.leading(SEATED_ROWS))
+        wide = 1
+        while True:
+            found, cut = self._searched(opened, query, where, limit, anchors, wide, floor=floor)
+            # One text, said a hundred times, may have pushed everything else out: then look further.
+            if not cut or len(found.hits) >= min(limit, ENOUGH) or wide >= WIDEST:
+                return found
+            wide *= 4
+
+    def _searched(
+        self,
+        opened: OpenBrain,
+        query: str,
+        where: Where | None,
+        limit: int,
+        anchors: Sequence[str],
+        wide: int,
+        *,
+        floor: bool,
+    ) -> tuple[Search, bool]:
+        """What so many candidates give, and whether rows were left out because others had said the same."""
+        by_words, by_meaning = wide * WORD_CANDIDATES, wide * NEAR_CANDIDATES
+        gathered = self.gather(opened, Shelf.EVIDENCE, query, where=where, by_words=by_words, by_meaning=by_meaning)
+        seats = opened.store.seats(gathered.leading(wide * SEATED_ROWS))
         asked = set(gathered.words)
         names = {speaker: terms(speaker) for speaker in {seat.speaker for seat in seats.values()} if speaker}
         named = {speaker for speaker, own in names.items() if not asked.isdisjoint(own)}
@@ -258,13 +281,13 @@ class Retrieval:
             )
             for turn, seat in seats.items()
         ]
-        chosen = leading(candidates, words=gathered.trust, limit=LATE_ROWS)
+        chosen = leading(candidates, words=gathered.trust, limit=wide * LATE_ROWS)
         self._compare_words(opened, gathered, chosen, seats)
         ranked = best_of_each(together(fused(chosen, words=gathered.trust)))
         kept, rows = self._read(opened, ranked, max(limit, 0))
         weight = self._relevance(opened, gathered, ranked[:FLOOR_ROWS], speaker=bool(named))
         shown = kept if weight >= 0 or not floor else []
-        return Search(
+        search = Search(
             hits=tuple(
                 Hit(
                     evidence=rows[EvidenceId(one.candidate.key)],
@@ -279,6 +302,7 @@ class Retrieval:
             relevance=round(weight, 4),
             served=gathered.served,
         )
+        return search, len(shown) == len(kept) < len(ranked) < len(gathered.turns)
 
     @staticmethod
     def _read(opened: OpenBrain, ranked: Sequence[Scored], limit: int) -> tuple[list[Scored], dict[EvidenceId, Evidence]]:

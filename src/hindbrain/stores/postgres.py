@@ -234,8 +234,9 @@ class PostgresStore(PostgresText):
     def vectors(self) -> PostgresVectors:
         return self._vectors
 
-    def ending(self, session: Session, gone: Gone) -> None:
+    def ending(self, session: Session, gone: Gone) -> int:
         drop_vectors(session, self.brain_id, gone)
+        return 0
 
     # --- copying and closing -----------------------------------------------------------------------------------------
 

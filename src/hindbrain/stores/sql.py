@@ -66,10 +66,11 @@ class SqlStore(EvidenceReads):
     def index_reached(self, session: Session, head: Head) -> None:
         """The index now holds everything up to this entry."""
 
-    def ending(self, session: Session, gone: Gone) -> None:
-        """Rows end in this transaction: their vectors go with them."""
+    def ending(self, session: Session, gone: Gone) -> int:
+        """Rows end in this transaction: their vectors go with them, or after it; then it is the ending of this number."""
+        return 0
 
-    def ended_rows(self, gone: Gone) -> None:
+    def ended_rows(self, gone: Gone, number: int) -> None:
         """Rows ended and that is committed: their vectors go now."""
 
     def erasing(self, session: Session, shelf: Shelf) -> None:
@@ -119,7 +120,7 @@ class SqlStore(EvidenceReads):
             yield writer
             writer.finish()
         if any(writer.gone.values()):
-            self.ended_rows(writer.gone)
+            self.ended_rows(writer.gone, writer.ending)
         if writer.erased:
             self.erased()
 

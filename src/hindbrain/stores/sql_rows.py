@@ -114,7 +114,7 @@ class TextIndex(Protocol):
 
     def index_reached(self, session: Session, head: Head) -> None: ...
 
-    def ending(self, session: Session, gone: Gone) -> None:
+    def ending(self, session: Session, gone: Gone) -> int:
         """Rows ended in this transaction: what is derived from them goes too, where that can be in the same act."""
         ...
 

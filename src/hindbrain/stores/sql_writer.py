@@ -82,10 +82,11 @@ class SqlWriter(EvidenceWriter):
     def __init__(self, brain_id: BrainId, session: Session, head: Head, index: TextIndex) -> None:
         super().__init__(brain_id, session, head, index)
         self._before = replace(self.head)
+        self.ending = 0  # its number, if rows end
 
     def finish(self) -> None:
         if any(self.gone.values()):
-            self._index.ending(self._session, self.gone)
+            self.ending = self._index.ending(self._session, self.gone)
         if self.head != self._before:
             self._session.rows(_UPDATE_HEAD, (*self.head.values(), self._brain))
         if (self.head.seq, self.head.turn) != (self._before.seq, self._before.turn):

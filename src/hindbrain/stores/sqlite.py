@@ -290,17 +290,18 @@ class SqliteStore(SqliteText):
     def vectors(self) -> Vectors:
         return self._vectors
 
-    def ending(self, session: Session, gone: Gone) -> None:
-        session.rows(
+    def ending(self, session: Session, gone: Gone) -> int:
+        ((value,),) = session.rows(
             "insert into meta (brain_id, key, value) values (?, ?, '1') "
-            "on conflict do update set value = cast(cast(value as integer) + 1 as text)",
+            "on conflict do update set value = cast(cast(value as integer) + 1 as text) returning value",
             (self.brain_id, ENDINGS),
         )
+        return int(str(value))
 
-    def ended_rows(self, gone: Gone) -> None:
+    def ended_rows(self, gone: Gone, number: int) -> None:
         # The rows have ended and are durable; what cannot be taken out now is never shown and goes at the next opening.
         with suppress(Busy, StoreUnavailable):
-            self._vectors.ended(gone)
+            self._vectors.ended(gone, number)
 
     def endings(self) -> int:
         return int(self.meta(ENDINGS) or 0)

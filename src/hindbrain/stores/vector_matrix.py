@@ -19,6 +19,7 @@ EXACT = 8_192  # rows up to which all are compared: 2 ms
 SURVIVORS = 0.10
 RESCORED = 0.03
 FEWEST_RESCORED = 1_000
+MASKED = 0.1  # share of masked rows that a matrix carries on
 MOST_RESCORED = 12_000  # what a question over a million rows may cost: 4 ms of its 20
 _WORD = 64  # bits of one word
 _ROUNDING = 1e-5  # more than a product of a few hundred numbers can be off
@@ -103,6 +104,11 @@ class Matrix:
         self._turns = larger(self._turns, (capacity,))
         self._alive = larger(self._alive, (capacity,))
 
+    @property
+    def sparse(self) -> bool:
+        """Whether so many rows are masked that it should be made anew."""
+        return self._size > EXACT and int(np.count_nonzero(self._alive[: self._size])) < (1 - MASKED) * self._size
+
     def mask(self, turns: "Collection[int] | _Ints") -> None:
         """Units that are gone are found no more."""
         if self._size and len(turns):
@@ -126,16 +132,19 @@ class Matrix:
     def nearest(self, query: Sequence[float], *, limit: int, among: Collection[int] | None = None) -> list[tuple[int, float]]:
         """Units and their cosines, best first, the older one first where two are equal."""
         asked = np.asarray(query, dtype=np.float32)
+        alive = self._alive[: self._size].copy()  # others mask rows meanwhile
         places: _Ints | None = None
         if among is not None:
             places = np.sort(self._places(among))
-            places = places[self._alive[places]]
-        number = self._size if places is None else len(places)
+            places = places[places < len(alive)]
+            places = places[alive[places]]
+        number = int(np.count_nonzero(alive)) if places is None else len(places)
         if number > EXACT:
-            places = self._likely(asked, max(4 * limit, FEWEST_RESCORED, min(int(RESCORED * number), MOST_RESCORED)), places)
+            wanted = max(4 * limit, FEWEST_RESCORED, min(int(RESCORED * number), MOST_RESCORED))
+            places = self._likely(asked, wanted, alive, places)
         elif places is None:
-            places = np.flatnonzero(self._alive[: self._size])
-        places = self._best(asked, places[self._alive[places]], 4 * limit)
+            places = np.flatnonzero(alive)
+        places = self._best(asked, places, 4 * limit)
         cosines = _exact(self._codes[places], asked)
         turns = self._turns[places]
         best: dict[int, float] = {}
@@ -164,19 +173,21 @@ class Matrix:
         kept: _Ints = places[near >= least - _ROUNDING]
         return kept
 
-    def _likely(self, query: _Floats, wanted: int, places: _Ints | None) -> _Ints:
-        """Rows whose signs differ least from those of the question."""
+    def _likely(self, query: _Floats, wanted: int, alive: "NDArray[np.bool_]", places: _Ints | None) -> _Ints:
+        """Live rows whose signs differ least from those of the question."""
         asked = _bits((query > 0).astype(np.int8)[None, :])[:, 0]
-        words = self._words[:, : self._size] if places is None else self._words[:, places]
+        words = self._words[:, : len(alive)] if places is None else self._words[:, places]
         half = len(asked) // 2
         most = max(int(SURVIVORS * words.shape[1]), 4 * wanted)
+        if places is None:
+            most += len(alive) - int(np.count_nonzero(alive))  # masked rows may be the nearest of all
         kept = (
             np.arange(words.shape[1])
             if most >= words.shape[1] or not half
             else _least(_distance(words[:half], asked[:half]), most)
         )
-        alive = self._alive[kept if places is None else places[kept]]
-        kept = kept[alive]
+        if places is None:
+            kept = kept[alive[kept]]
         nearest = kept[_least(_distance(words[:, kept], asked), wanted)]
         return nearest if places is None else places[nearest]
 

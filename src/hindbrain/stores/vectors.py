@@ -58,8 +58,9 @@ class SqliteVectors(VectorFile):
 
     # --- following the brain -------------------------------------------------------------------------------------------------
 
-    def settle(self) -> None:
-        """Take out what ended while nobody followed; everything, when brain.db is not the one these vectors were made for."""
+    def settle(self, *, doubtful: bool = False) -> None:
+        """Take out what ended while nobody followed; everything, when brain.db is not the one these vectors were made for. With
+        `doubtful` also where the counts agree."""
         endings = self._rows.endings()
         with self.reading() as session:
             ((seq, digest, followed),) = session.rows("select seq, hash, endings from mark")
@@ -70,7 +71,7 @@ class SqliteVectors(VectorFile):
                     session.rows(f"delete from {table}")
                 session.rows("update mark set seq = 0, hash = '', endings = ?", (endings,))
             return
-        if followed == endings:
+        if followed == endings and not doubtful:
             return
         for collection, shelf in shelves:
             turn = -1
@@ -80,7 +81,9 @@ class SqliteVectors(VectorFile):
                     _delete(session, collection, [one for one in held if one not in live])
                 turn = held[-1]
         with self.writing() as session:
-            session.rows("update mark set endings = ?", (endings,))
+            # Fewer endings than were followed: brain.db came from a backup, and rows live again that had gone with their vectors.
+            session.rows("update collection set complete = 0 where exists (select 1 from mark where endings > ?)", (endings,))
+            session.rows("update mark set endings = ? where endings = ?", (endings, followed))
 
     def _turns(self, collection: int, *, above: int) -> list[int]:
         with self.reading() as session:
@@ -91,8 +94,8 @@ class SqliteVectors(VectorFile):
         return [turn for (turn,) in found]
 
     @healing
-    def ended(self, gone: Gone) -> None:
-        """Rows of the brain ended: their vectors go."""
+    def ended(self, gone: Gone, number: int) -> None:
+        """Rows of the brain ended, as the ending of this number: their vectors go."""
         if not self.path.exists():
             return
         masked: list[tuple[int, Sequence[int]]] = []
@@ -101,14 +104,17 @@ class SqliteVectors(VectorFile):
                 for (collection,) in session.rows("select id from collection where shelf = ?", (shelf.value,)):
                     _delete(session, collection, turns)
                     masked.append((collection, turns))
-            # Who was here between may have settled this ending too, and counted it.
-            session.rows("update mark set endings = endings + 1 where endings < ?", (self._rows.endings(),))
+            # Only this one is counted: one before it that nobody followed is left to who settles, and so is this one then.
+            session.rows("update mark set endings = ? where endings = ?", (number, number - 1))
             ((followed,),) = session.rows("select endings from mark")
         for collection, turns in masked:
             if (matrix := self.matrices.get(collection)) is not None:
                 with matrix.lock:
                     matrix.mask(turns)
-                    matrix.endings += matrix.endings == followed - 1
+                    if followed >= number == matrix.endings + 1:
+                        matrix.endings = number
+                if matrix.sparse:
+                    self._forget(matrix)
 
     @healing
     def scrub(self) -> None:
@@ -118,7 +124,7 @@ class SqliteVectors(VectorFile):
                 path.unlink(missing_ok=True)
         if self.path.exists():
             with self.borrowed() as session:
-                self.settle()
+                self.settle(doubtful=True)
                 session.rows("pragma wal_checkpoint(truncate)")
 
     # --- the port ------------------------------------------------------------------------------------------------------------
@@ -138,12 +144,20 @@ class SqliteVectors(VectorFile):
 
     @healing
     def pending(self, stamp: str, shelf: Shelf, *, limit: int, newest: bool = False) -> tuple[Pending, ...]:
+        found = self._first(stamp, shelf, limit, newest=newest)
+        if not found and self.missing(stamp, shelf):  # what was complete is so no more
+            with self.writing() as session:
+                session.rows("update collection set complete = 0 where stamp = ? and shelf = ?", (stamp, shelf.value))
+            found = self._first(stamp, shelf, limit, newest=newest)
+        return tuple(found[: max(limit, 0)])
+
+    def _first(self, stamp: str, shelf: Shelf, limit: int, *, newest: bool) -> list[Pending]:
         found: list[Pending] = []
         for page in self._lacking(stamp, shelf, newest=newest):
             found += page
             if len(found) >= limit:
                 break
-        return tuple(found[: max(limit, 0)])
+        return found
 
     def _lacking(self, stamp: str, shelf: Shelf, *, newest: bool) -> Iterator[list[Pending]]:
         """Units without vectors, page by page of all units that may have none."""
@@ -180,7 +194,11 @@ class SqliteVectors(VectorFile):
             self.settle()  # a process died between the files
         with self.reading() as session:
             _, units, _ = self._collection(session, stamp, shelf)
-        return max(self._rows.unit_count(shelf) - units, 0)
+        if units > (live := self._rows.unit_count(shelf)):  # vectors of rows that are gone
+            self.settle(doubtful=True)
+            with self.reading() as session:
+                _, units, _ = self._collection(session, stamp, shelf)
+        return max(live - units, 0)
 
     @healing
     def put(self, stamp: str, shelf: Shelf, rows: Sequence[Embedded]) -> None:
@@ -202,9 +220,8 @@ class SqliteVectors(VectorFile):
                 session.rows("insert into told values (?, ?, ?)", (id_, row.raw, row.late))
             session.rows("update collection set units = units + ? where id = ?", (len(live), collection))
             session.rows("update mark set seq = ?, hash = ?", head)
-        # A row that ended between the question and the commit: its vectors came after those who take them out.
-        if late := live.keys() - self._rows.keys(shelf, list(live)).keys():
-            with self.writing() as session:
+            # A row that ended since the question; one that ends from now on is taken out after this transaction.
+            if late := live.keys() - self._rows.keys(shelf, list(live)).keys():
                 _delete(session, collection, list(late))
 
     def raw(self, stamp: str, shelf: Shelf, turns: Sequence[int]) -> dict[int, bytes]:
@@ -242,6 +259,8 @@ class SqliteVectors(VectorFile):
                 break
             with matrix.lock:
                 matrix.mask(ended)
+        if matrix.sparse:
+            self._forget(matrix)
         best = [one for one in found if one[0] in live][:limit]
         return Near(turns=tuple(turn for turn, _ in best), cosines=tuple(cosine for _, cosine in best))
 
@@ -251,6 +270,11 @@ class SqliteVectors(VectorFile):
         if matrix is None or not turns:
             return {}
         return matrix.cosines(query, turns if self._followed(matrix) else list(self._rows.keys(shelf, turns)))
+
+    def _forget(self, matrix: "Matrix") -> None:
+        """The next question reads what is left."""
+        with self.guard:
+            self.matrices = {collection: one for collection, one in self.matrices.items() if one is not matrix}
 
     def _followed(self, matrix: "Matrix") -> bool:
         """Whether what ended since it was read is masked: all of it was ended here."""

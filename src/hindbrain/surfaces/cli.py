@@ -46,7 +46,7 @@ def main(words: list[str]) -> int:
     try:
         return _run(words)
     except KeyboardInterrupt:
-        output.tell("\ninterrupted: what was kept stays kept, and running it again goes on. An owner finishes what it has begun.")
+        output.tell("\ninterrupted: what was kept stays kept, and running it again goes on.")
         return 130
     except BrokenPipeError:
         _close_output()  # whoever read it has seen enough

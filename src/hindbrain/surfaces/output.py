@@ -50,7 +50,7 @@ def tell(text: str) -> None:
 
 def present(answer: Mapping[str, Any], given: Mapping[str, Any]) -> int:
     """Show an answer and return the exit code that goes with it."""
-    failed = answer.get("ok") is False
+    failed = _failed(answer)
     if wants_json(given):
         write(json_line(answer, indent=2 if os.isatty(1) else None))
     if failed or not wants_json(given):
@@ -63,9 +63,14 @@ def present(answer: Mapping[str, Any], given: Mapping[str, Any]) -> int:
     return exit_code(answer)
 
 
+def _failed(answer: Mapping[str, Any]) -> bool:
+    """Whether a call failed. A report that something is wrong, such as a doctor's, is an answer like any other."""
+    return answer.get("ok") is False and "exit_code" not in answer
+
+
 def exit_code(answer: Mapping[str, Any]) -> int:
     """0 when done, 1 when refused or not found, 2 when the call itself was wrong (GR-180)."""
-    if answer.get("ok") is not False:
+    if not _failed(answer):
         # An answer may have a verdict of its own, as a doctor has (MED-306).
         verdict = answer.get("exit_code")
         return verdict if isinstance(verdict, int) and 0 <= verdict <= 2 else 0

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Any, Protocol
 
 import anyio
+import anyio.from_thread
 import anyio.to_thread
 
 from hindbrain.domain.caller import Caller
@@ -26,6 +27,7 @@ Progress = Callable[[int, int, str], None]
 
 # Calls wait for disk and locks, not for the processor: more threads than cores, few enough to keep SQLite's queue short.
 WORKERS = 32
+_EXTENDED_S = 0.5  # how often the time limit of a call that tells its progress is moved
 
 
 class Served(Protocol):
@@ -138,10 +140,17 @@ class Runner:
         """The answer of one call, or timed_out. One that took too long goes on to its own end; one whose caller left stops where
         it next tells how far it is."""
         left = threading.Event()
+        limit = anyio.CancelScope()
+        extended = time.monotonic()
 
         def told(done: int, total: int, text: str) -> None:
+            nonlocal extended
             if left.is_set():
                 raise CallerLeft
+            if time.monotonic() - extended > _EXTENDED_S:  # who tells how far it is has not got stuck
+                extended = time.monotonic()
+                with contextlib.suppress(RuntimeError):  # the loop has ended, and with it every limit
+                    anyio.from_thread.run_sync(self._extend, limit)
             if progress is not None:
                 progress(done, total, text)
 
@@ -153,7 +162,8 @@ class Runner:
 
         self._activity.touch()
         try:
-            with anyio.move_on_after(self._limit_s):
+            self._extend(limit)
+            with limit:
                 return await anyio.to_thread.run_sync(work, abandon_on_cancel=True, limiter=self._threads)
         except anyio.get_cancelled_exc_class():
             left.set()
@@ -162,6 +172,9 @@ class Runner:
             f"{operation[:80]} took longer than {self._limit_s} s",
             fix="look at what it changed before calling it again: it may still finish",
         ).answer()
+
+    def _extend(self, limit: anyio.CancelScope) -> None:
+        limit.deadline = anyio.current_time() + self._limit_s
 
     def _answered(
         self, operation: str, arguments: Mapping[str, Any], caller: Callable[[], Caller], progress: Progress | None

@@ -105,14 +105,14 @@ async def answer_stream(call: Callable[[Progress], Awaitable[dict[str, Any]]]) -
             loop.call_soon_threadsafe(put, {"done": done, "total": total, "text": text})
 
     task = asyncio.ensure_future(call(progress))
+    step = asyncio.ensure_future(queue.get())
     try:
-        while not task.done() or not queue.empty():
-            step = asyncio.ensure_future(queue.get())
+        while not task.done() or not queue.empty() or step.done():
             await asyncio.wait({task, step}, return_when=asyncio.FIRST_COMPLETED)
             if step.done():
-                yield _frame("progress", step.result())
-            else:
-                step.cancel()
+                told, step = step.result(), asyncio.ensure_future(queue.get())
+                yield _frame("progress", told)
         yield _frame("answer", await task)
     finally:
+        step.cancel()
         task.cancel()
