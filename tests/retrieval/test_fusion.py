@@ -178,6 +178,7 @@ def signs(covered: float, near: float | None, rows: int = 500, *, unknown: float
         (replace(signs(0.2, 0.28), narrowed=True), True),  # who said where to look has judged already
         (replace(signs(0.0, 0.1), narrowed=True), False),  # but not what is there
         (replace(signs(0.0, 0.05, 6), best=0.08), False),  # six rows, and none is about it
+        (replace(signs(0.0, 0.1, 6), best=0.2), False),
         (replace(signs(0.0, 0.15, 6), best=0.32), True),  # six rows, and one is
         (replace(signs(0.4, 0.05, 6), best=0.08), True),  # the words are there
     ],

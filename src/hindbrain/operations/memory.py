@@ -235,7 +235,7 @@ def search(
         "evidence_exists": found.exists,
         "honest_gaps": list(found.gaps),
         "embeddings_used": found.by_meaning,
-        "rendered": shown or "\n".join([f"nothing relevant ({known(found.exists)})", *map(gap_text, found.gaps)]),
+        "rendered": "\n".join([shown or f"nothing relevant ({known(found.exists)})", *map(gap_text, found.gaps)]),
     }
     return Retrieved(answer=answer | ({"left_out": left} if left else {}), candidates=found.found if rows else 0)
 

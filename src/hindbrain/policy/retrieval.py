@@ -87,7 +87,8 @@ class Floor:
     speaker: float = 2.1  # the name of one who speaks here
     many: int = 400  # rows from which on chance brings some near
     few: float = 7.0  # for each tenfold less
-    apart: float = 0.15  # no row comes this near and none has the words: then there is nothing, however few rows there are
+    apart: float = 0.22  # no row comes this near and none has the words: then there is nothing, however few rows there are
+    row: float = 0.15  # a row without any of the words that is not even this near is no answer, whatever the others are
     narrowed: float = 1.5  # who names a tag or a conversation has judged already; without it 1 of 18 answers there was kept back
     words_only: float = 0.1  # without a model: the least share of the question's weight
 

@@ -28,6 +28,7 @@ class Hit:
     brain: Brain
     row: Evidence
     score: float
+    cosine: float | None
     parts: Mapping[str, float]
     neighbours: dict[str, Any] | None = None
 
@@ -39,9 +40,9 @@ class Hit:
             "source_agent": self.row.speaker or "unknown",
             "age_ms": age,
             "stale": age > stale_after_days * DAY_MS,
-            "similarity": round(self.score, 6),
-            "score": round(self.score, 6),
-            "score_breakdown": {name: round(part, 6) for name, part in self.parts.items()},
+            "similarity": round(self.score if self.cosine is None else self.cosine, 4),
+            "score": round(self.score, 4),
+            "score_breakdown": {name: round(part, 4) for name, part in self.parts.items()},
         }
         return shown | ({"neighbors": self.neighbours} if self.neighbours is not None else {})
 
@@ -93,7 +94,9 @@ class EvidenceSearch:
                 if not top_k:
                     continue
                 seen = self._retrieval.search(opened, query, where=where, limit=top_k, anchors=anchors, floor=floor)
-                hits += [Hit(brain=brain, row=one.evidence, score=one.score, parts=one.parts) for one in seen.hits]
+                hits += [
+                    Hit(brain=brain, row=one.evidence, score=one.score, cosine=one.cosine, parts=one.parts) for one in seen.hits
+                ]
                 gaps += seen.served.gaps(brain.display_name)
                 found += seen.found
                 by_meaning = by_meaning or seen.served.stamp is not None

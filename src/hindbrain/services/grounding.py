@@ -12,7 +12,7 @@ from hindbrain.services import anchors
 from hindbrain.services.brains import OpenBrain
 from hindbrain.stores.port import Edge, Node, Version
 
-__all__ = ["LINES", "cited_lines", "claim_graph", "line_anchors", "line_state", "reground", "symbol_node"]
+__all__ = ["LINES", "cited_lines", "cited_lines_stand", "claim_graph", "line_anchors", "line_state", "reground", "symbol_node"]
 
 LINES = "line_anchor"  # kind of the note that holds what cited lines said when the claim was written
 _LINE = re.compile(r":(\d+)(?:-(\d+))?$")
@@ -123,6 +123,13 @@ def cited_lines(opened: OpenBrain, slug: str, path: str) -> dict[str, Any]:
     notes = [mark.note for mark in opened.store.marks(slugs=[slug], kind=LINES)]
     found = line_state(notes[0], path, opened.brain.root) if notes and opened.brain.root is not None else []
     return {"lines": found} if found else {}
+
+
+def cited_lines_stand(note: str, evidence: Iterable[str], path: str, root: str) -> bool:
+    """Whether every line that a claim cites in a file still says what it said, wherever it is now; it cites nothing else there."""
+    cited = {value for value in evidence if evidence_path(value) == path}
+    states = {one["evidence"]: one["cited_lines"] for one in line_state(note, path, root)}
+    return bool(cited) and all(states.get(value) in ("same", "moved") for value in cited)
 
 
 def _where(anchor: Mapping[str, Any], lines: Sequence[str]) -> dict[str, Any]:

@@ -35,6 +35,7 @@ from hindbrain.engines.text import fold, query_terms, terms
 from hindbrain.policy.recall import QUERY_TERMS
 from hindbrain.policy.retrieval import (
     ENOUGH,
+    FLOOR,
     FLOOR_NEAR,
     FLOOR_ROWS,
     LATE_ROWS,
@@ -91,7 +92,8 @@ class Hit:
 
     evidence: Evidence
     turn: int
-    score: float
+    score: float  # beside the others of this answer: the best has 1
+    cosine: float | None  # to the question, whatever else there is
     parts: Mapping[str, float]
 
 
@@ -284,7 +286,8 @@ class Retrieval:
         chosen = leading(candidates, words=gathered.trust, limit=wide * LATE_ROWS)
         self._compare_words(opened, gathered, chosen, seats)
         ranked = best_of_each(together(fused(chosen, words=gathered.trust)))
-        kept, rows = self._read(opened, ranked, max(limit, 0))
+        near = [one for one in ranked if not floor or one.candidate.lexical > 0 or (one.candidate.cosine or 0.0) >= FLOOR.row]
+        kept, rows = self._read(opened, near, max(limit, 0))
         weight = self._relevance(opened, gathered, ranked[:FLOOR_ROWS], speaker=bool(named))
         shown = kept if weight >= 0 or not floor else []
         search = Search(
@@ -293,6 +296,7 @@ class Retrieval:
                     evidence=rows[EvidenceId(one.candidate.key)],
                     turn=one.candidate.turn,
                     score=one.score,
+                    cosine=one.candidate.cosine,
                     parts=one.parts._asdict(),
                 )
                 for one in shown
@@ -302,7 +306,7 @@ class Retrieval:
             relevance=round(weight, 4),
             served=gathered.served,
         )
-        return search, len(shown) == len(kept) < len(ranked) < len(gathered.turns)
+        return search, len(shown) == len(kept) < len(near) and len(ranked) < len(gathered.turns)
 
     @staticmethod
     def _read(opened: OpenBrain, ranked: Sequence[Scored], limit: int) -> tuple[list[Scored], dict[EvidenceId, Evidence]]:

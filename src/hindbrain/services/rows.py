@@ -12,6 +12,7 @@ from hindbrain.engines.light_graph import section_id
 from hindbrain.policy.limits import DAY_MS
 from hindbrain.services import anchors
 from hindbrain.services.brains import OpenBrain
+from hindbrain.services.grounding import LINES, cited_lines_stand
 from hindbrain.stores.home import REPO_DIR, Home
 from hindbrain.stores.port import Mark, Version
 
@@ -114,6 +115,15 @@ class RowMaker:
     def is_old(self, born: int, now: int) -> bool:
         return now - born > self._stale_after
 
+    @staticmethod
+    def _changed(claim: Claim, cited: Mapping[str, str], root: str | None, marks: Sequence[Mark]) -> dict[str, str]:
+        """Cited files that are not what they were; one that changed beside the lines that are cited is still what it was."""
+        moved = anchors.changed(cited, root)
+        note = next((mark.note for mark in marks if mark.kind == LINES), "") if moved else ""
+        if not note or root is None:
+            return moved
+        return {path: why for path, why in moved.items() if not cited_lines_stand(note, claim.evidence, path, root)}
+
     def row(
         self,
         opened: OpenBrain,
@@ -157,7 +167,7 @@ class RowMaker:
         for kind in (DEMOTION, GRADED_WRONG, WITNESS_SUPERSEDED):
             if kind in kinds:
                 row[kind] = True
-        if cited and (moved := anchors.changed(cited, brain.root)):
+        if cited and (moved := self._changed(claim, cited, brain.root, marks)):
             row["contradicted_by_code"] = True
             row["evidence_changed"] = moved
         if brain.tier is Tier.MEDULLA and claim.origin_claim:
