@@ -206,6 +206,8 @@ def test_gr_058_a_cited_line_is_followed_and_its_change_is_told(world: World, no
     (found,) = stale(world, x)
 
     assert [(one["cited_lines"], one["line_now"], one["cited_line"]) for one in found["lines"]] == [(state, line, 5)]
+    (row,) = [one for one in world.at(x).call("seek", query="lesson")["results"] if one["kind"] == "light"]
+    assert row.get("contradicted_by_code", False) is (state == "changed")  # other lines of the file may be edited
     (told,) = ingest(world, x, incremental=True)["memory_freshness"]["stale_evidence"]
     assert told["lines"] == found["lines"]
 

@@ -126,7 +126,7 @@ def cited_lines(opened: OpenBrain, slug: str, path: str) -> dict[str, Any]:
 
 
 def cited_lines_stand(note: str, evidence: Iterable[str], path: str, root: str) -> bool:
-    """Whether every line that a claim cites in a file still says what it said, wherever it is now; it cites nothing else there."""
+    """Whether every line that a claim cites in a file still says what it said, wherever it is now, and it cites nothing else."""
     cited = {value for value in evidence if evidence_path(value) == path}
     states = {one["evidence"]: one["cited_lines"] for one in line_state(note, path, root)}
     return bool(cited) and all(states.get(value) in ("same", "moved") for value in cited)
