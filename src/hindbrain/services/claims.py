@@ -212,6 +212,9 @@ class Claims:
             else "some evidence did not resolve: ingest the code first, and give repository-relative paths",
             "rendered": f"Remembered “{parse(put.version.text).label}” in {opened.brain.display_name}.",
         }
+        if put.unresolved:
+            missed = f"{put.unresolved} of its evidence led to no file or symbol of the graph"
+            answer["rendered"] += f"\nwarning: {missed}; cite what exists, by its path in the repository."
         if indexed:
             answer |= {
                 "node_count": counts.nodes,

@@ -55,6 +55,7 @@ _BY_NAME = {
     "why.target": "src/queue.py",
     "trace.text": 'File "src/worker.py", line 12, in run',
     "graph.export.target": "graph.svg",
+    "memory.ingest.path": "docs/meeting.md",
     "pattern": "**/*.py",
     "federate.repos": [{"name": "app", "path": "/src/app"}],
 }
@@ -177,7 +178,8 @@ def _told(name: str, schema: Mapping[str, Any], op: Command) -> str:
 
 
 def _sample(op: Command, properties: Mapping[str, Any], required: Iterable[str]) -> dict[str, Any]:
-    telling = {*required, *_TELLING_FLAGS, *(name for name in op["positional"] if name in _TELLING)}
+    spoken = (name for name in op["positional"] if name in _TELLING or f"{op['name']}.{name}" in _BY_NAME)
+    telling = {*required, *_TELLING_FLAGS, *spoken}
     found: dict[str, Any] = {}
     for name, described in properties.items():
         if name not in telling:
