@@ -15,6 +15,8 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -125,11 +127,7 @@ def measure(count: int) -> dict[str, tuple[float, float]]:
         began = time.perf_counter()
         fill(home, root, count)
         print(f"  filled {count:,} claims in {time.perf_counter() - began:.0f} s", file=sys.stderr)
-        owner = subprocess.Popen(
-            [sys.executable, "-m", "hindbrain", "serve", "--home", str(home.path), "--port", "0"], stdout=subprocess.DEVNULL
-        )
-        try:
-            session = connect(home, root)
+        with owned(home, root) as (session, _):
             rng = random.Random(11)
             vocabulary = words(random.Random(7))
             tasks = [f"Please fix the {text_of(rng, vocabulary)[:80]} in the worker queue" for _ in range(400)]
@@ -139,14 +137,23 @@ def measure(count: int) -> dict[str, tuple[float, float]]:
                 "north": median_ms(lambda n: checked(session.call("north", task=tasks[n])), 200),
                 "seek": median_ms(lambda n: checked(session.call("seek", query=tasks[n])), 200),
             }
-        finally:
-            owner.terminate()
-            owner.wait(30)
 
 
 def checked(answer: dict[str, Any]) -> None:
     if not answer.get("ok"):
         raise SystemExit(json.dumps(answer)[:500])
+
+
+@contextmanager
+def owned(home: Home, root: str) -> Iterator[tuple[Any, int]]:
+    """A session through an owner of its own, and the owner's process."""
+    command = [sys.executable, "-m", "hindbrain", "serve", "--home", str(home.path), "--port", "0"]
+    owner = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    try:
+        yield connect(home, root), owner.pid
+    finally:
+        owner.terminate()
+        owner.wait(60)
 
 
 def connect(home: Home, root: str) -> Any:

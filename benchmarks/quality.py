@@ -208,7 +208,7 @@ def measured(data: DataSet, home: Path, stores: Sequence[Store], *, baselines: b
         "metrics": {
             metric.name: {
                 "goal": metric.goal,
-                **{way: round(figures.mean(metric.name), 1) for way, figures in ways.items() if figures.values},
+                **{way: round(figures.mean(metric.name), 3) for way, figures in ways.items() if figures.values},
                 "halves": [round(half.mean(metric.name), 1) for half in halves],
                 "kinds": {kind: round(figures.mean(metric.name), 1) for kind, figures in sorted(kinds.items())},
             }

@@ -13,20 +13,20 @@ import argparse
 import functools
 import os
 import random
-import statistics
-import subprocess
 import sys
 import tempfile
 import time
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from _plot import line_chart
 from hindbrain.app import App
 from hindbrain.domain.caller import AgentId, Caller, RootSource, SessionId
 from hindbrain.settings import Settings
 from hindbrain.stores.home import Home
-from memory import checked, connect
+from memory import checked, median_ms, owned
 from store import VOCABULARY, Space, embed, keep, uneven
 
 LIMITS_MS = {100_000: 15.0, 1_000_000: 60.0}
@@ -91,28 +91,21 @@ def measure(count: int) -> Measured:
         fill(home, root, count)
         print(f"  {count:,} rows filled in {time.perf_counter() - began:.0f} s", file=sys.stderr)
         disk = sum(path.stat().st_size for path in home.path.rglob("*.db")) / count
-        command = [sys.executable, "-m", "hindbrain", "serve", "--home", str(home.path), "--port", "0"]
-        owner = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-        try:
-            session = connect(home, root)
+        with owned(home, root) as (session, owner):
             checked(session.call("health"))
-            before, began = resident(owner.pid), time.perf_counter()
+            before, began = resident(owner), time.perf_counter()
             checked(session.call("memory.search", query="the first question"))
-            first = time.perf_counter() - began
-            ms = {}
+            first, ms = time.perf_counter() - began, {}
             for seed, (name, argument) in enumerate(CALLS.items()):
+                asked = questions(seed)
                 for text in questions(100 + seed)[:10]:
                     checked(session.call(name, **{argument: text}))
-                taken = []
-                for text in questions(seed):
-                    began = time.perf_counter()
-                    checked(session.call(name, **{argument: text}))
-                    taken.append((time.perf_counter() - began) * 1000)
-                ms[name] = (statistics.median(taken), sorted(taken)[int(len(taken) * 0.95)])
-            return Measured(ms=ms, first_s=first, resident=(resident(owner.pid) - before) / count, disk=disk)
-        finally:
-            owner.terminate()
-            owner.wait(60)
+                ms[name] = median_ms(partial(put, session, name, argument, asked), len(asked))
+            return Measured(ms=ms, first_s=first, resident=(resident(owner) - before) / count, disk=disk)
+
+
+def put(session: Any, name: str, argument: str, asked: list[str], number: int) -> None:
+    checked(session.call(name, **{argument: asked[number]}))
 
 
 def drawn(path: Path, found: dict[int, Measured]) -> None:
