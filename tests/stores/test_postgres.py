@@ -80,11 +80,14 @@ def test_store_nothing_refers_across_brains_or_counts_for_all_of_them(brain: Pos
     kinds = admin.execute(f"select contype::text, condeferrable from pg_constraint where connamespace = {here}").fetchall()
     sequences = admin.execute(f"select relname from pg_class where relkind = 'S' and relnamespace = {here}").fetchall()
 
-    assert {kind for kind, _ in kinds} <= {
-        "p",
-        "n",
-        "c",
-    }  # keys, not-null and checks of one row: no foreign key
+    refers = admin.execute(
+        "select a.attname, b.attname from pg_constraint c "
+        "join pg_attribute a on a.attrelid = c.conrelid and a.attnum = c.conkey[1] "
+        f"join pg_attribute b on b.attrelid = c.confrelid and b.attnum = c.confkey[1] where contype = 'f' and connamespace = {here}"
+    ).fetchall()
+
+    assert {kind for kind, _ in kinds} <= {"p", "n", "c", "f"}
+    assert set(refers) == {("brain_id", "brain_id")}  # a card and its evidence are of one brain
     assert not any(deferrable for _, deferrable in kinds)
     assert sequences == []
 
@@ -414,7 +417,9 @@ def test_mind_023_an_older_schema_is_brought_forward(url: str, admin: Admin) -> 
     new = PostgresStore(url, BRAIN, migrations=(*MIGRATIONS, LATER))
 
     assert names(new, new.find(["old"], limit=9)) == ("a",)
-    assert admin.execute("select version from hindbrain_schema order by version").fetchall() == [(1,), (2,), (3,)]
+    assert admin.execute("select version from hindbrain_schema order by version").fetchall() == [
+        (step.number,) for step in (*MIGRATIONS, LATER)
+    ]
     new.close()
 
 

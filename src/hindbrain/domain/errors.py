@@ -12,10 +12,12 @@ __all__ = [
     "CallerRootUnknown",
     "ClaimTooLarge",
     "ConfigInvalid",
+    "GateClosed",
     "HindbrainError",
     "HostRefused",
     "HumanNeeded",
     "HygieneRefused",
+    "IllegalMove",
     "InternalError",
     "InvalidLabel",
     "InvalidParams",
@@ -27,6 +29,7 @@ __all__ = [
     "ModelRefused",
     "ModelUnavailable",
     "NotAProjectBrain",
+    "NotEvidence",
     "NotLive",
     "NotReady",
     "OriginRefused",
@@ -42,6 +45,7 @@ __all__ = [
     "TimedOut",
     "Unauthorized",
     "UnknownBrain",
+    "UnknownCard",
     "UnknownClaim",
     "UnknownEvidence",
     "UnknownOperation",
@@ -191,6 +195,31 @@ class UnknownEvidence(HindbrainError):
 
     code = "unknown_evidence"
     http_status = 404
+
+
+class UnknownCard(HindbrainError):
+    """There is no such card in the brains this caller reads."""
+
+    code = "unknown_card"
+    http_status = 404
+
+
+class NotEvidence(HindbrainError):
+    """The id belongs to something else than an observation."""
+
+    code = "not_evidence"
+
+
+class GateClosed(Refusal):
+    """The card does not have what its next status asks for."""
+
+    code = "gate_closed"
+
+
+class IllegalMove(Refusal):
+    """A card cannot go from where it is to what was asked."""
+
+    code = "illegal_move"
 
 
 class NotAProjectBrain(HindbrainError):

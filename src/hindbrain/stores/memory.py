@@ -11,9 +11,11 @@ from pathlib import Path
 from hindbrain.domain.brain import BrainId
 from hindbrain.domain.errors import Busy
 from hindbrain.domain.ledger import GENESIS, Act, Entry, sealed
-from hindbrain.stores.memory_evidence import Bag, EvidenceState, MemoryEvidenceReads, MemoryEvidenceWriter, ranked
+from hindbrain.stores.memory_cards import CardState, MemoryCardReads, MemoryCardWriter
+from hindbrain.stores.memory_evidence import Bag, EvidenceState, MemoryEvidenceReads, ranked
 from hindbrain.stores.memory_vectors import MemoryVectors
 from hindbrain.stores.port import BootEntry, Counts, Edge, Found, Intent, Mark, Node, Progress, Source, Version, Where, Writer
+from hindbrain.stores.sql_cards import adoption_values, card_values, event_values, link_values
 from hindbrain.stores.sql_evidence import evidence_values
 from hindbrain.stores.sql_rows import Row
 from hindbrain.stores.sql_terms import joined
@@ -26,10 +28,9 @@ WAIT_SECONDS = 30.0
 
 
 @dataclass(slots=True)
-class _State(EvidenceState):
+class _State(CardState):
     """Everything a brain holds. A committed state is never changed: a transaction changes a copy."""
 
-    ledger: list[Entry] = field(default_factory=list)
     claims: dict[str, tuple[Version, ...]] = field(default_factory=dict)  # by slug, oldest first
     words: dict[str, tuple[int, tuple[str, ...]]] = field(default_factory=dict)  # live active slug -> turn, terms
     marks: dict[tuple[str, str], Mark] = field(default_factory=dict)
@@ -45,7 +46,7 @@ class _State(EvidenceState):
 
     def changing(self) -> "_State":
         fresh = copy(self)
-        for name in (*EvidenceState.__slots__, *self.__slots__):
+        for name in (*EvidenceState.__slots__, *CardState.__slots__, *self.__slots__):
             setattr(fresh, name, copy(getattr(self, name)))
         return fresh
 
@@ -62,7 +63,7 @@ class _State(EvidenceState):
         return (self.ledger[-1].seq, self.ledger[-1].hash) if self.ledger else (0, GENESIS)
 
 
-class _Writer(MemoryEvidenceWriter):
+class _Writer(MemoryCardWriter):
     def __init__(self, state: _State) -> None:
         super().__init__(state)
         self._state = state
@@ -163,7 +164,7 @@ class _Writer(MemoryEvidenceWriter):
             self._state.counters[key] = self._state.counters.get(key, 0) + value
 
 
-class MemoryStore(MemoryEvidenceReads):
+class MemoryStore(MemoryEvidenceReads, MemoryCardReads):
     """A brain that lives as long as its process. Readers see the last committed state."""
 
     def __init__(self, brain_id: BrainId) -> None:
@@ -277,6 +278,7 @@ class MemoryStore(MemoryEvidenceReads):
             edges=len({edge for _, edges in state.graph.values() for edge in edges}),
             generation=state.generation,
             evidence=len(list(state.live_evidence())),
+            card_turn=state.card_turn,
         )
 
     def marks(self, *, slugs: Sequence[str] | None = None, kind: str | None = None) -> tuple[Mark, ...]:
@@ -343,7 +345,7 @@ class MemoryStore(MemoryEvidenceReads):
         counts = self.counts()
         sizes = (counts.active_claims, counts.nodes, counts.edges, counts.generation)
         words = sum(bag.size() for bag in self.evidence_bags()), sum(len(terms) for _, terms in state.words.values())
-        yield "brain_head", [(*state.end(), state.turn, *sizes, state.forgotten, counts.evidence, *words)]
+        yield "brain_head", [(*state.end(), state.turn, *sizes, state.forgotten, counts.evidence, *words, state.card_turn)]
         yield "ledger", [_fields(entry) for entry in state.ledger]
         yield "claim_version", (self._version_row(state, one) for versions in state.claims.values() for one in versions)
         yield "mark", [_fields(mark) for mark in state.marks.values()]
@@ -364,6 +366,11 @@ class MemoryStore(MemoryEvidenceReads):
             ],
         )
         yield "source", [_fields(source) for source in state.sources.values()]
+        yield "card", [(*card_values(card), " ".join(words)) for card, words in state.cards.values()]
+        yield "card_link", [link_values(link, place) for place, link in state.links.values()]
+        yield "card_event", [event_values(event) for event in state.card_events]
+        yield "adoption_event", [adoption_values(event) for event in state.adoptions.values()]
+        yield "foreign_card", [(one.id, one.body, one.at) for one in state.foreign_cards.values()]
 
     @staticmethod
     def _version_row(state: _State, version: Version) -> Row:

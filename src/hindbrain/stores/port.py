@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
+from hindbrain.domain.adoption import AdoptionEvent
 from hindbrain.domain.brain import BrainId
+from hindbrain.domain.card import Card, CardEvent, CardId, Link, Role
 from hindbrain.domain.evidence import Evidence, EvidenceId
 from hindbrain.domain.ledger import Act, Entry
 from hindbrain.stores.vector_port import Shelf, Vectors
@@ -15,8 +17,11 @@ from hindbrain.stores.vector_port import Shelf, Vectors
 __all__ = [
     "BootEntry",
     "BrainStore",
+    "CardFilter",
     "Counts",
     "Edge",
+    "FieldCount",
+    "ForeignCard",
     "Found",
     "Intent",
     "Mark",
@@ -158,6 +163,7 @@ class Counts:
     edges: int
     generation: int
     evidence: int = 0  # live rows
+    card_turn: int = 0  # grows with each change of a card, its links or their evidence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,6 +173,36 @@ class Intent:
     id: str
     kind: str
     payload: str
+    at: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CardFilter:
+    """Which cards are asked for. None asks for nothing."""
+
+    tier: str | None = None
+    status: str | None = None
+    domain: str | None = None
+    field: str | None = None
+    anchor_kind: str | None = None
+    anchor_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FieldCount:
+    """How much was observed of one subject, and the rows that came first."""
+
+    field: str
+    rows: int
+    first: tuple[EvidenceId, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForeignCard:
+    """A knowledge row of another program as it stood there, until it becomes a card. `body` is JSON text."""
+
+    id: str
+    body: str
     at: int
 
 
@@ -213,7 +249,47 @@ class Writer(Protocol):
         ...
 
     def erase_evidence(self, ids: Collection[EvidenceId]) -> int:
-        """Delete rows for good: text, words and vectors."""
+        """Delete rows for good: text, words, vectors, and that cards cite them."""
+        ...
+
+    def observed(self, ids: Collection[EvidenceId]) -> dict[EvidenceId, Evidence]:
+        """Live rows of evidence as this transaction sees them."""
+        ...
+
+    def card(self, card_id: CardId) -> Card | None:
+        """A card as this transaction sees it."""
+        ...
+
+    def card_links(self, card_id: CardId) -> tuple[Link, ...]:
+        """What a card cites as this transaction sees it, in the order in which it was linked."""
+        ...
+
+    def put_card(self, card: Card, *, terms: Sequence[str]) -> None:
+        """Keep a card as it is now. `terms` are the words it is found by."""
+        ...
+
+    def put_link(self, link: Link) -> bool:
+        """Cite a row of evidence that is there; False when the card cites it in this role already."""
+        ...
+
+    def drop_link(self, card_id: CardId, evidence_id: EvidenceId, role: Role) -> bool:
+        """Cite it no longer; False when it was not cited so."""
+        ...
+
+    def put_card_event(self, event: CardEvent) -> None:
+        """Tell how a card changed. Nothing told is ever changed."""
+        ...
+
+    def erase_card(self, card_id: CardId) -> None:
+        """Delete a card for good, with what it cites and its history. Outcomes stay."""
+        ...
+
+    def put_adoption(self, event: AdoptionEvent) -> None:
+        """Keep an outcome. InvalidParams when its id is taken."""
+        ...
+
+    def put_foreign_card(self, card: ForeignCard) -> None:
+        """Keep a knowledge row of another program; one that is there stays as it is."""
         ...
 
     def put_source(self, source: Source) -> None:
@@ -351,6 +427,38 @@ class BrainStore(Protocol):
 
     def sources(self, scope: str | None = None) -> tuple[Source, ...]:
         """What was taken in and how far, by source."""
+        ...
+
+    def cards(self, ids: Sequence[CardId]) -> dict[CardId, Card]:
+        """Cards by id."""
+        ...
+
+    def each_card(self, where: CardFilter | None = None) -> Iterator[Card]:
+        """Every card that a filter lets through, by rank, status and id."""
+        ...
+
+    def card_words(self) -> dict[CardId, tuple[str, ...]]:
+        """The words by which each card is found."""
+        ...
+
+    def links(self, *, cards: Sequence[CardId] | None = None, evidence: Sequence[EvidenceId] | None = None) -> tuple[Link, ...]:
+        """What cards cite: of these cards, of these rows of evidence, or all; by card and in the order of linking."""
+        ...
+
+    def card_events(self, card_id: CardId | None = None) -> tuple[CardEvent, ...]:
+        """How a card, or every card, changed; in order."""
+        ...
+
+    def adoptions(self, *, track: str | None = None, feature: str | None = None) -> tuple[AdoptionEvent, ...]:
+        """Outcomes, in the order in which they were recorded."""
+        ...
+
+    def foreign_cards(self) -> tuple[ForeignCard, ...]:
+        """Knowledge rows of another program, by id."""
+        ...
+
+    def fields(self, *, least: int, samples: int) -> tuple[FieldCount, ...]:
+        """Subjects with at least so many live rows of evidence, by name, each with the rows that came first."""
         ...
 
     @property

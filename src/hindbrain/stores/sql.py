@@ -9,6 +9,7 @@ from typing import ClassVar
 from hindbrain.domain.brain import BrainId
 from hindbrain.domain.ledger import GENESIS, Entry
 from hindbrain.stores.port import BootEntry, Counts, Edge, Found, Intent, Mark, Node, Progress, Version, Where, Writer
+from hindbrain.stores.sql_cards import CardReads
 from hindbrain.stores.sql_evidence import EvidenceReads
 from hindbrain.stores.sql_rows import COLUMNS, Gone, Head, Row, Session, insert
 from hindbrain.stores.sql_terms import joined
@@ -27,7 +28,7 @@ _CLAIM_TERMS = (
 _LAST_CODE_POINT = "\U0010ffff"
 
 
-class SqlStore(EvidenceReads):
+class SqlStore(EvidenceReads, CardReads):
     """The reads of the port, and the seams a dialect fills in."""
 
     row_lock: ClassVar[str] = ""  # what a select adds to lock its row
@@ -260,6 +261,7 @@ class SqlStore(EvidenceReads):
             edges=head.edges,
             generation=head.generation,
             evidence=head.evidence,
+            card_turn=head.card_turn,
         )
 
     def marks(self, *, slugs: Sequence[str] | None = None, kind: str | None = None) -> tuple[Mark, ...]:

@@ -87,30 +87,37 @@ class EvidenceWriter:
         for one, words in rows:
             if given.setdefault(one.id, (one, words))[0].content != one.content:
                 raise clashing(one.id)
-        deleted = []
+        back = set()
         for id_, content, deleted_at in self._among("id, content, deleted_at", list(given)):
             if given[id_][0].content != content:
                 raise clashing(id_)
             if deleted_at is None:
                 del given[id_]
             else:
-                deleted.append((self._brain, id_))
-        self._session.delete_many("evidence", ("brain_id", "id"), deleted)
-        self._insert(list(given.values()))
+                back.add(id_)
+        self._keep(list(given.values()), back)
+        self._note_cited(list(back))
         return tuple(given)
 
-    def _insert(self, fresh: Sequence[tuple[Evidence, Words]]) -> None:
+    def _keep(self, fresh: Sequence[tuple[Evidence, Words]], back: Collection[EvidenceId]) -> None:
+        """Rows that are new, and rows that come back: a card may cite those, so they stay where they are."""
         if not fresh:
             return
         first = self.head.turn + 1
-        made = []
+        made, again = [], []
         for turn, (one, words) in enumerate(fresh, start=first):
             text, near = joined(words.text), joined(words.near)
             self.head.evidence_terms += _size(text, near)
-            made.append((self._brain, *evidence_values(one, turn)[:-1], None, turn, text, near))
-        self.head.turn += len(made)
-        self.head.evidence += len(made)
+            values = (*evidence_values(one, turn)[:-1], None, turn, text, near)
+            if one.id in back:
+                again.append((*values[1:], self._brain, one.id))
+            else:
+                made.append((self._brain, *values))
+        self.head.turn += len(fresh)
+        self.head.evidence += len(fresh)
         self._session.insert_many("evidence", made)
+        if again:
+            self._session.update_many("evidence", COLUMNS["evidence"][2:], ("brain_id", "id"), again)
         self._index.index_evidence(self._session, range(first, self.head.turn + 1))
 
     def put_near(self, near: Mapping[EvidenceId, Sequence[str]]) -> None:
@@ -146,6 +153,7 @@ class EvidenceWriter:
             self.head.evidence_terms -= sum(_size(text, near) for _, _, text, near in found.values())
             self._index.unindex_evidence(self._session, turns)
             self.gone[Shelf.EVIDENCE] += turns
+            self._note_cited(list(found))
         return [id_ for id_ in ids if id_ in found]
 
     def erase_evidence(self, ids: Collection[EvidenceId]) -> int:
@@ -153,10 +161,26 @@ class EvidenceWriter:
         self._end(wanted)
         there = self._among("id", wanted)
         if there:
+            self._note_cited(wanted)
+            self._session.delete_many("card_link", ("brain_id", "evidence_id"), [(self._brain, id_) for (id_,) in there])
             self._session.delete_many("evidence", ("brain_id", "id"), [(self._brain, id_) for (id_,) in there])
             self._index.erasing(self._session, Shelf.EVIDENCE)
             self.erased = True
         return len(there)
+
+    def observed(self, ids: Collection[EvidenceId]) -> dict[EvidenceId, Evidence]:
+        wanted = list(dict.fromkeys(ids))
+        if not wanted:
+            return {}
+        found = self._session.rows(f"{_LIVE} and e.id {self._index.among}", (self._brain, self._index.listed(wanted)))
+        by_id = {row[0]: evidence_of(row) for row in found}
+        return {id_: by_id[id_] for id_ in wanted if id_ in by_id}
+
+    def _note_cited(self, ids: Sequence[EvidenceId]) -> None:
+        """Rows come or go: cards that cite them stand differently now."""
+        statement = f"select 1 from card_link where brain_id = ? and evidence_id {self._index.among} limit 1"
+        if ids and self._session.rows(statement, (self._brain, self._index.listed(ids))):
+            self.head.card_turn += 1
 
     def put_source(self, source: Source) -> None:
         values = _source_values(source)

@@ -16,7 +16,7 @@ Gone = Mapping[Shelf, Sequence[int]]  # turns that are no longer live
 COLUMNS: dict[str, tuple[str, ...]] = {
     "brain_head": (
         *("brain_id", "seq", "hash", "turn", "active_claims", "nodes", "edges", "generation", "forgotten"),
-        *("evidence", "evidence_terms", "claim_terms"),
+        *("evidence", "evidence_terms", "claim_terms", "card_turn"),
     ),
     "ledger": ("brain_id", "seq", "at", "actor", "channel", "act", "subject", "payload", "prev", "hash"),
     "claim_version": (
@@ -38,6 +38,21 @@ COLUMNS: dict[str, tuple[str, ...]] = {
         *("thread", "position", "message", "speaker", "role", "said_at", "added_at", "deleted_at", "changed", "terms", "near"),
     ),
     "source": ("brain_id", "source", "scope", "digest", "normalize_version", "chunks", "done", "at"),
+    "card": (
+        *("brain_id", "id", "statement", "content", "tier", "status", "domain", "field", "anchor_kind", "anchor_id"),
+        *("parent_anchor_id", "scope_constraints", "trigger_hints", "importance", "opt_in", "derived_from", "supersedes"),
+        *("created_by", "created_at", "updated_at", "version", "status_seq", "terms"),
+    ),
+    "card_link": ("brain_id", "card_id", "evidence_id", "role", "note", "at", "place"),
+    "card_event": (
+        *("brain_id", "seq", "card_id", "event_type", "from_status", "to_status", "reason", "actor", "channel", "metadata"),
+        "at",
+    ),
+    "adoption_event": (
+        *("brain_id", "id", "seq", "track", "signal", "feature", "actor", "channel", "at", "query", "context_hash"),
+        *("card_id", "evaluator_id", "research_report_id", "note", "metadata"),
+    ),
+    "foreign_card": ("brain_id", "id", "body", "at"),
 }
 
 # Columns of numbers in tables that are written in bulk: a server wants to know the type of an array.
@@ -85,6 +100,7 @@ class Head:
     evidence: int = 0  # live rows
     evidence_terms: int = 0  # words of all live rows, those of their neighbours too
     claim_terms: int = 0  # words of all live claims
+    card_turn: int = 0  # grows with each change of a card, its links or their evidence
 
     def values(self) -> Row:
         return astuple(self)

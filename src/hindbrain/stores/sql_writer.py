@@ -8,6 +8,7 @@ from hindbrain.domain.brain import BrainId
 from hindbrain.domain.errors import StaleWrite
 from hindbrain.domain.ledger import Act, Entry, sealed
 from hindbrain.stores.port import BootEntry, Edge, Intent, Mark, Node, Version
+from hindbrain.stores.sql_cards import CardWriter
 from hindbrain.stores.sql_evidence import EvidenceWriter
 from hindbrain.stores.sql_rows import COLUMNS, Head, Row, Session, TextIndex, insert, upsert
 from hindbrain.stores.sql_terms import joined
@@ -76,7 +77,7 @@ class _Standing:
     last: int
 
 
-class SqlWriter(EvidenceWriter):
+class SqlWriter(EvidenceWriter, CardWriter):
     """One write transaction. The head row is read once, changed in memory and written back before the commit."""
 
     def __init__(self, brain_id: BrainId, session: Session, head: Head, index: TextIndex) -> None:

@@ -37,10 +37,13 @@ LOG_BYTES = 4 * 1024 * 1024  # what a log may keep on disk after a checkpoint
 ENDINGS = "store.endings"  # meta key: how many transactions ended rows, so that the vectors can tell whether they followed
 SCRUB = "store.scrub"  # meta key: a claim was erased, and the log may still hold its text
 
-_PRAGMAS = tuple(
-    f"pragma {place}.{setting}"
-    for place, sync in (("main", "full"), ("idx", "normal"))
-    for setting in (f"synchronous = {sync}", "secure_delete = on", f"journal_size_limit = {LOG_BYTES}")
+_PRAGMAS = (
+    "pragma foreign_keys = on",
+    *(
+        f"pragma {place}.{setting}"
+        for place, sync in (("main", "full"), ("idx", "normal"))
+        for setting in (f"synchronous = {sync}", "secure_delete = on", f"journal_size_limit = {LOG_BYTES}")
+    ),
 )
 
 
