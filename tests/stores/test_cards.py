@@ -280,8 +280,8 @@ def directory(tmp_path: Path) -> Path:
         "delete from evidence",
         "delete from card",
         "insert into card_event select brain_id, 99, card_id, 'merged', null, null, '', '', '', '{}', 1 from card_event",
-        "insert into adoption_event select brain_id, 'x', 1, 'x', signal, feature, '', '', 1, null, null, null, null, null, null, '{}'"
-        " from adoption_event",
+        "insert into adoption_event select brain_id, 'x', 1, 'x', signal, feature, '', '', 1, null, null, null, null, null, null, "
+        "'{}' from adoption_event",
     ],
 )
 def test_mind_258_mind_259_mind_260_mind_261_the_database_refuses_what_a_rule_forbids(directory: Path, statement: str) -> None:

@@ -83,7 +83,8 @@ def test_store_nothing_refers_across_brains_or_counts_for_all_of_them(brain: Pos
     refers = admin.execute(
         "select a.attname, b.attname from pg_constraint c "
         "join pg_attribute a on a.attrelid = c.conrelid and a.attnum = c.conkey[1] "
-        f"join pg_attribute b on b.attrelid = c.confrelid and b.attnum = c.confkey[1] where contype = 'f' and connamespace = {here}"
+        "join pg_attribute b on b.attrelid = c.confrelid and b.attnum = c.confkey[1] "
+        f"where contype = 'f' and connamespace = {here}"
     ).fetchall()
 
     assert {kind for kind, _ in kinds} <= {"p", "n", "c", "f"}
