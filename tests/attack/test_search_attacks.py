@@ -1,6 +1,8 @@
 """What is found in files and graphs is data, and what is written or federated on request stays where it may be."""
 
 import os
+import sys
+import unicodedata
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +36,15 @@ ASKED: list[tuple[str, dict[str, Any]]] = [
     ("seek", {"query": "zebra"}),
     ("north", {"task": "zebra"}),
 ]
+
+
+def test_of_all_characters_those_that_could_steer_a_terminal_are_dropped() -> None:
+    every = "".join(map(chr, range(sys.maxunicode + 1)))
+    steering = {"Cc", "Cf", "Cs", "Co", "Cn"}
+
+    kept = "".join(shown(letter) for letter in every)
+
+    assert kept == shown(every) == "".join(c for c in every if c in "\n\t" or unicodedata.category(c) not in steering)
 
 
 @pytest.mark.parametrize(("operation", "arguments"), ASKED)

@@ -17,6 +17,8 @@ def tokens(text: str) -> int:
 
 def shown(text: str) -> str:
     """Text that cannot steer a terminal: control characters, escape codes and direction overrides are dropped."""
+    if text.replace("\n", "").replace("\t", "").isprintable():  # as nearly all text is
+        return text
     return "".join(c for c in text if c in "\n\t" or unicodedata.category(c) not in ("Cc", "Cf", "Cs", "Co", "Cn"))
 
 

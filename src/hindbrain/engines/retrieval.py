@@ -8,6 +8,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from hindbrain.policy.retrieval import BESIDE, COPIES, FLOOR, RAMP, WEIGHTS
@@ -32,7 +33,6 @@ __all__ = [
     "rarity",
     "relevance",
     "telling",
-    "together",
     "trust",
 ]
 
@@ -111,58 +111,51 @@ def trust(best: float, whole: float) -> float:
     return min(1.0, max(RAMP.least, (share - RAMP.start) / RAMP.over))
 
 
-def _scaled(value: float | None, best: float) -> float:
-    return max(0.0, value) / best if value is not None and best > 0 else 0.0
-
-
 def fused(candidates: Iterable[Candidate], *, words: float) -> list[Scored]:
-    """All candidates, best first; equal ones by turn, the newer first. `words` is how far words lead."""
+    """All candidates, best first; equal ones by turn, the newer first. `words` is how far words lead. Rows of a conversation that
+    answers well stand a little higher: what else it says is about the same."""
     given = list(candidates)
     lexical = max((one.lexical for one in given), default=0.0)
     dense = max((one.cosine for one in given if one.cosine is not None), default=0.0)
     late = max((one.late for one in given if one.late is not None), default=0.0)
-    full = words * (WEIGHTS.lexical * (lexical > 0) + WEIGHTS.late * (late > 0)) + WEIGHTS.dense * (dense > 0)
-    made = []
+    by_words, by_meaning, by_token = words * WEIGHTS.lexical, WEIGHTS.dense, words * WEIGHTS.late
+    own: list[tuple[float, Candidate, tuple[float, float, float, float]]] = []
+    reached: dict[str, float] = {}  # by the best row of a conversation
     for one in given:
-        shared = _scaled(one.lexical, lexical)
+        shared = one.lexical / lexical if one.lexical > 0 else 0.0
         # A row that was written a moment ago has no vector yet: its words speak for it meanwhile.
-        near = _scaled(one.cosine, dense) if one.cosine is not None else shared if dense > 0 else 0.0
+        near = 0.0 if dense <= 0 else shared if one.cosine is None else one.cosine / dense if one.cosine > 0 else 0.0
         # A long row has no token states. It is not less like the question for that: it gets the mean of what is known.
-        told = _scaled(one.late, late) if one.late is not None else (shared + near) / 2 if late > 0 else 0.0
-        parts = Parts(words * WEIGHTS.lexical * shared, WEIGHTS.dense * near, words * WEIGHTS.late * told, one.prior)
-        made.append((one, parts))
-    return _sorted(made, full)
+        told = 0.0 if late <= 0 else (shared + near) / 2 if one.late is None else one.late / late if one.late > 0 else 0.0
+        parts = (by_words * shared, by_meaning * near, by_token * told, one.prior)
+        total = parts[0] + parts[1] + parts[2] + parts[3]
+        own.append((total, one, parts))
+        if one.thread and total > reached.get(one.thread, 0.0):
+            reached[one.thread] = total
+    lifted = {thread: WEIGHTS.thread * total for thread, total in reached.items()}
+    summed = [(total + (lift := lifted.get(one.thread, 0.0)), one.turn, one, parts, lift) for total, one, parts in own]
+    summed.sort(key=itemgetter(0, 1), reverse=True)
+    full = summed[0][0] if summed else 0.0
+    return [
+        Scored(one, round(total / full, 4) if full > 0 and total > 0 else 0.0, Parts(*parts, lift))
+        for total, _, one, parts, lift in summed
+    ]
 
 
-def leading(candidates: Sequence[Candidate], *, words: float, limit: int) -> list[Candidate]:
-    """The candidates worth reading, in the order that `fused` would give them before they are read; without the account of it."""
-    lexical = max((one.lexical for one in candidates), default=0.0)
-    dense = max((one.cosine for one in candidates if one.cosine is not None), default=0.0)
+def leading(rows: Sequence[tuple[int, float, float | None, float]], *, words: float, limit: int) -> list[int]:
+    """The turns of the rows worth reading, in the order that `fused` would give them if none had a conversation or token states.
+    Each row is its turn, BM25, cosine and prior: there are hundreds, and most go no further."""
+    lexical = max((score for _, score, _, _ in rows), default=0.0)
+    dense = max((cosine for _, _, cosine, _ in rows if cosine is not None), default=0.0)
     by_words = words * WEIGHTS.lexical / lexical if lexical > 0 else 0.0
     by_meaning = WEIGHTS.dense / dense if dense > 0 else 0.0
     unmade = WEIGHTS.dense / lexical if lexical > 0 and dense > 0 else 0.0
-
-    def order(one: Candidate) -> tuple[float, int]:
-        near = unmade * one.lexical if one.cosine is None else by_meaning * max(0.0, one.cosine)
-        return -(by_words * one.lexical + near + one.prior), -one.turn
-
-    return sorted(candidates, key=order)[:limit]
-
-
-def together(scored: Sequence[Scored]) -> list[Scored]:
-    """The same rows, those of a conversation that answers well a little higher: what else it says is about the same."""
-    best: dict[str, float] = {}
-    for one in scored:
-        thread, reached = one.candidate.thread, sum(one.parts)
-        if thread and reached > best.get(thread, 0.0):
-            best[thread] = reached
-    made = [(one.candidate, Parts(*one.parts[:4], WEIGHTS.thread * best.get(one.candidate.thread, 0.0))) for one in scored]
-    return _sorted(made, max((sum(parts) for _, parts in made), default=0.0))
-
-
-def _sorted(made: Iterable[tuple[Candidate, Parts]], full: float) -> list[Scored]:
-    summed = sorted(((sum(parts), one, parts) for one, parts in made), key=lambda row: (-row[0], -row[1].turn))
-    return [Scored(one, round(min(1.0, max(0.0, total / full)) if full > 0 else 0.0, 4), parts) for total, one, parts in summed]
+    ordered = [
+        (by_words * score + (unmade * score if cosine is None else by_meaning * cosine if cosine > 0 else 0.0) + prior, turn)
+        for turn, score, cosine, prior in rows
+    ]
+    ordered.sort(reverse=True)
+    return [turn for _, turn in ordered[:limit]]
 
 
 def best_of_each(scored: Iterable[Scored]) -> list[Scored]:

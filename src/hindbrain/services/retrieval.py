@@ -28,7 +28,6 @@ from hindbrain.engines.retrieval import (
     rarity,
     relevance,
     telling,
-    together,
     trust,
 )
 from hindbrain.engines.text import fold, query_terms, terms
@@ -144,15 +143,11 @@ class Gathered:
         """Of all candidates."""
         return [*self.scores, *(turn for turn in self.cosines if turn not in self.scores)]
 
-    def leading(self, limit: int) -> list[int]:
-        """The turns of the best candidates, by words and meaning alone."""
-        turns = self.turns
-        if len(turns) <= limit:
-            return turns
-        given = [
-            Candidate(key="", turn=turn, lexical=self.scores.get(turn, 0.0), cosine=self.cosines.get(turn)) for turn in turns
-        ]
-        return [one.turn for one in leading(given, words=self.trust, limit=limit)]
+    def leading(self, turns: Collection[int], limit: int, priors: Mapping[int, float] | None = None) -> list[int]:
+        """The best of these candidates by words and meaning, and by what else is known of them."""
+        prior = priors or {}
+        rows = [(turn, self.scores.get(turn, 0.0), self.cosines.get(turn), prior.get(turn, 0.0)) for turn in turns]
+        return leading(rows, words=self.trust, limit=limit)
 
 
 class Retrieval:
@@ -266,26 +261,28 @@ class Retrieval:
         """What so many candidates give, and whether rows were left out because others had said the same."""
         by_words, by_meaning = wide * WORD_CANDIDATES, wide * NEAR_CANDIDATES
         gathered = self.gather(opened, Shelf.EVIDENCE, query, where=where, by_words=by_words, by_meaning=by_meaning)
-        seats = opened.store.seats(gathered.leading(wide * SEATED_ROWS))
+        turns = gathered.turns
+        most = wide * SEATED_ROWS
+        seats = opened.store.seats(turns if len(turns) <= most else gathered.leading(turns, most))
         asked = set(gathered.words)
         names = {speaker: terms(speaker) for speaker in {seat.speaker for seat in seats.values()} if speaker}
         named = {speaker for speaker, own in names.items() if not asked.isdisjoint(own)}
         gathered = gathered.without({term for own in names.values() for term in own})
-        candidates = [
+        priors = _priors(seats, anchors, named)
+        chosen = [
             Candidate(
-                key=seat.id,
+                key=seats[turn].id,
                 turn=turn,
                 lexical=gathered.scores.get(turn, 0.0),
                 cosine=gathered.cosines.get(turn),
-                prior=_prior(seat, anchors, named=seat.speaker in named),
-                message=seat.message if seat.thread is not None else "",
-                thread=seat.thread or "",
+                prior=priors[turn],
+                message=seats[turn].message if seats[turn].thread is not None else "",
+                thread=seats[turn].thread or "",
             )
-            for turn, seat in seats.items()
+            for turn in gathered.leading(seats, wide * LATE_ROWS, priors)
         ]
-        chosen = leading(candidates, words=gathered.trust, limit=wide * LATE_ROWS)
         self._compare_words(opened, gathered, chosen, seats)
-        ranked = best_of_each(together(fused(chosen, words=gathered.trust)))
+        ranked = best_of_each(fused(chosen, words=gathered.trust))
         near = [one for one in ranked if not floor or one.candidate.lexical > 0 or (one.candidate.cosine or 0.0) >= FLOOR.row]
         kept, rows = self._read(opened, near, max(limit, 0))
         weight = self._relevance(opened, gathered, ranked[:FLOOR_ROWS], speaker=bool(named))
@@ -306,7 +303,7 @@ class Retrieval:
             relevance=round(weight, 4),
             served=gathered.served,
         )
-        return search, len(shown) == len(kept) < len(near) and len(ranked) < len(gathered.turns)
+        return search, len(shown) == len(kept) < len(near) and len(ranked) < len(turns)
 
     @staticmethod
     def _read(opened: OpenBrain, ranked: Sequence[Scored], limit: int) -> tuple[list[Scored], dict[EvidenceId, Evidence]]:
@@ -395,14 +392,21 @@ def _by_words(state: IndexState) -> Served:
     return Served(stamp=None, pending=state.pending, state=state.state.value, reason=state.reason, fix=state.fix)
 
 
-def _prior(row: Seat, anchors: Sequence[str], *, named: bool) -> float:
-    """What is known of a row beside its text: who said it, and how near to the caller it was seen."""
-    prior = _nearness(row, anchors)
-    if named:
-        prior += WEIGHTS.speaker
-    if row.role is not None and row.role != "user":
-        prior += WEIGHTS.assistant
-    return prior
+def _priors(seats: Mapping[int, Seat], anchors: Sequence[str], named: Collection[str]) -> dict[int, float]:
+    """What is known of rows beside their text: who said it, and how near to the caller it was seen."""
+    known: dict[tuple[object, ...], float] = {}
+    priors = {}
+    for turn, seat in seats.items():
+        voice = (seat.speaker, seat.role, seat.anchor_kind, seat.anchor_id)
+        if (prior := known.get(voice)) is None:
+            prior = _nearness(seat, anchors)
+            if seat.speaker in named:
+                prior += WEIGHTS.speaker
+            if seat.role is not None and seat.role != "user":
+                prior += WEIGHTS.assistant
+            known[voice] = prior
+        priors[turn] = prior
+    return priors
 
 
 def _nearness(row: Seat, anchors: Sequence[str]) -> float:
