@@ -101,6 +101,27 @@ def test_store_who_opens_after_a_killed_writer_finds_the_index_healed(directory:
     store.close()
 
 
+def test_store_how_common_a_word_is_follows_whoever_writes(directory: Path) -> None:
+    mine, theirs = opened(directory), opened(directory)  # as two processes have it: they share nothing but the files
+    put(mine, "first", "lock and queue")
+
+    def common() -> list[int]:
+        return [store.find(["lock"], limit=9).frequencies["lock"] for store in (mine, theirs)]
+
+    assert common() == [1, 1]
+    put(theirs, "second", "lock")
+    assert common() == [2, 2]
+    put(mine, "second", "queue")
+    assert common() == [1, 1]
+    mine.rebuild_index(lambda one: ["lock"])  # no act is recorded, and yet the words are others
+    assert common() == [2, 2]
+    theirs.replace_index()
+    erase(theirs, "first")
+    assert common() == [1, 1]
+    mine.close()
+    theirs.close()
+
+
 def test_store_who_does_not_get_a_turn_in_time_goes_on(tmp_path: Path) -> None:
     mine, theirs = Turns(tmp_path / "lock"), Turns(tmp_path / "lock")
 

@@ -166,7 +166,7 @@ class SqlStore(EvidenceReads, CardReads):
     # --- reading -----------------------------------------------------------------------------------------------------
 
     def head(self) -> tuple[int, str]:
-        with self.reading() as session:
+        with self.asking() as session:
             head = self.read_head(session)
         return head.seq, head.hash
 
@@ -253,7 +253,7 @@ class SqlStore(EvidenceReads, CardReads):
         return tuple(map(version_of, found))
 
     def counts(self) -> Counts:
-        with self.reading() as session:
+        with self.asking() as session:
             head = self.read_head(session)
         return Counts(
             active_claims=head.active_claims,

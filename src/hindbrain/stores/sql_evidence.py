@@ -213,8 +213,12 @@ class EvidenceReads(ABC):
     @abstractmethod
     def listed(self, values: Sequence[object]) -> object: ...
 
+    def asking(self) -> AbstractContextManager[Session]:
+        """A session for one statement, which sees one state by itself."""
+        return self.reading()
+
     def _asked(self, statement: str, values: Sequence[object]) -> list[Row]:
-        with self.reading() as session:
+        with self.asking() as session:
             return session.rows(statement, values)
 
     def conditions(self, where: Where | None) -> tuple[str, list[object]]:

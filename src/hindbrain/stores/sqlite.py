@@ -1,12 +1,14 @@
 """SQLite: a brain in files of its own. `brain.db` is the truth and is synced at every commit; `index.db` and `vectors.db` are
 derived and may be lost."""
 
+import os
 from array import array
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NoReturn
+from weakref import WeakKeyDictionary
 
 import apsw
 
@@ -34,6 +36,7 @@ BUSY_MS = 20_000  # how long SQLite's own lock is waited for; an ingest of a lar
 TURN_SECONDS = 10.0  # how long a writer queues before it asks SQLite's lock directly
 SCRUB_MS = 5_000  # how long a forget waits for readers to leave the log; after that the next opening does it
 LOG_BYTES = 4 * 1024 * 1024  # what a log may keep on disk after a checkpoint
+COUNTED_WORDS = 20_000  # that are remembered with how common they are
 ENDINGS = "store.endings"  # meta key: how many transactions ended rows, so that the vectors can tell whether they followed
 SCRUB = "store.scrub"  # meta key: a claim was erased, and the log may still hold its text
 
@@ -81,6 +84,8 @@ class SqliteStore(SqliteText):
         self._turns = Turns(directory / "brain.db.lock")
         # A connection serves one call at a time. Each is kept with the index file it opened; deque's append and pop are atomic.
         self._idle: deque[tuple[apsw.Connection, int]] = deque()
+        # How common words are, for each connection with the state of its index in which they were counted.
+        self._counts: WeakKeyDictionary[apsw.Connection, tuple[int, dict[Shelf, dict[str, int]]]] = WeakKeyDictionary()
         self._closed = False
         self._vectors = SqliteVectors(directory / "vectors.db", self, vfs=vfs)
         create_private(self.path)
@@ -166,7 +171,7 @@ class SqliteStore(SqliteText):
             except IndexError:
                 break
             with suppress(OSError):
-                if self._index_path.stat().st_ino == file:
+                if os.stat(self._index_path).st_ino == file:
                     return connection, file
             connection.close()  # another process renewed the index, or somebody removed it
         return self._connect()
@@ -185,6 +190,11 @@ class SqliteStore(SqliteText):
             connection.execute("begin")
             yield SqliteSession(connection)
             connection.execute("commit")
+
+    @contextmanager
+    def asking(self) -> Iterator[Session]:
+        with translated(self.path), self._borrowed() as connection:
+            yield SqliteSession(connection)
 
     @contextmanager
     def transaction(self) -> Iterator[Session]:
@@ -268,6 +278,19 @@ class SqliteStore(SqliteText):
             session.rows("commit")
         finally:
             connection.close()
+
+    def counted(self, session: Session, shelf: Shelf) -> dict[str, int]:
+        assert isinstance(session, SqliteSession)  # noqa: S101 - `reading` made it
+        self.mark(session)  # the first look at the index decides which state of it this session sees
+        version = session.connection.data_version("idx")
+        seen, counts = self._counts.get(session.connection, (None, {}))
+        if seen != version:
+            counts = {}
+            self._counts[session.connection] = (version, counts)
+        known = counts.setdefault(shelf, {})
+        if len(known) > COUNTED_WORDS:
+            known.clear()
+        return known
 
     def heal(self, seconds: float) -> None:
         """Catch up if it is our turn soon; otherwise a writer is at work, and each writer catches up first."""

@@ -101,6 +101,10 @@ class SqliteText(SqlStore):
         """Catch up, if it is our turn within that time."""
 
     @abstractmethod
+    def counted(self, session: Session, shelf: Shelf) -> dict[str, int]:
+        """How common words are, as far as that was asked since the index last changed. Who counts more adds it here."""
+
+    @abstractmethod
     def replace_index(self) -> None:
         """A fresh file, filled from brain.db."""
 
@@ -227,7 +231,11 @@ class SqliteText(SqlStore):
         with self.reading() as session:
             head = self.read_head(session)
             total = head.active_claims if shelf is Shelf.CLAIM else head.evidence
-            frequencies = {word: int(session.rows(ask.counting, (_quoted(word),))[0][0]) for word in words}
+            known = self.counted(session, shelf)
+            for word in words:
+                if word not in known:
+                    known[word] = int(session.rows(ask.counting, (_quoted(word),))[0][0])
+            frequencies = {word: known[word] for word in words}
             chosen = affordable(frequencies, within, total=None if shelf is Shelf.CLAIM else total)
             query = " OR ".join(map(_quoted, chosen))
             said, values = self.conditions(where) if shelf is Shelf.EVIDENCE else ("", [])

@@ -1,6 +1,7 @@
 """Vector file: vectors.db as a file. Made when it is first asked for, moved aside when it is damaged, begun again when it is
 another release's. Knows nothing of nearness."""
 
+import os
 import threading
 from abc import ABC, abstractmethod
 from collections import deque
@@ -132,7 +133,9 @@ class VectorFile(ABC):
     def _at_hand(self) -> int:
         """Which file there is; a new or another one is looked at first."""
         with self.guard:
-            file = self.path.stat().st_ino if self.path.exists() else 0
+            file = 0
+            with suppress(FileNotFoundError, NotADirectoryError):
+                file = os.stat(self.path).st_ino
             if not file or file != self._file:
                 self._leave()
                 if unusable(self.path):

@@ -188,17 +188,23 @@ class SqliteVectors(VectorFile):
 
     @healing
     def missing(self, stamp: str, shelf: Shelf) -> int:
-        with self.reading() as session:
-            ((followed,),) = session.rows("select endings from mark")
+        followed, units = self._followed_units(stamp, shelf)
         if followed != self._rows.endings():
             self.settle()  # a process died between the files
-        with self.reading() as session:
-            _, units, _ = self._collection(session, stamp, shelf)
+            _, units = self._followed_units(stamp, shelf)
         if units > (live := self._rows.unit_count(shelf)):  # vectors of rows that are gone
             self.settle(doubtful=True)
-            with self.reading() as session:
-                _, units, _ = self._collection(session, stamp, shelf)
+            _, units = self._followed_units(stamp, shelf)
         return max(live - units, 0)
+
+    def _followed_units(self, stamp: str, shelf: Shelf) -> tuple[int, int]:
+        """How many endings were followed, and how many units have vectors."""
+        with self.borrowed() as session:
+            ((followed, units),) = session.rows(
+                "select endings, coalesce((select units from collection where stamp = ? and shelf = ?), 0) from mark",
+                (stamp, shelf.value),
+            )
+        return followed, units
 
     @healing
     def put(self, stamp: str, shelf: Shelf, rows: Sequence[Embedded]) -> None:
