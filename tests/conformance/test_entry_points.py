@@ -127,6 +127,11 @@ def observed(scene: Scene, text: str = "the tram runs until two at night") -> st
     return str(scene.called("record", text=text)["evidence_id"])
 
 
+def reported(finding: str, **more: Any) -> dict[str, Any]:
+    """A research report with one finding."""
+    return {"report_id": "r1", "title": "Timetables", "sources": ["https://example.org"], "findings": [finding], **more}
+
+
 def rejected_value_that_is_restored(scene: Scene) -> Answer:
     """Deleted first, rejected afterwards."""
     value = "the lighthouse is lit at nine in the evening"
@@ -201,6 +206,12 @@ ATTACKS: dict[str, dict[str, Act]] = {
         "outside": lambda s: s.over_mcp("memory.ingest", path=str(s.world.place)),
         "files for the medulla": lambda s: s.called("memory.ingest", path=s.root, domain="global", agent_id="human:founder"),
     },
+    "research.ingest": {
+        "secret": lambda s: s.called("research.ingest", report=reported(f"deploys use {TOKEN}"), execute=True),
+        "secret source": lambda s: s.called("research.ingest", report=reported("deploys", sources=[TOKEN]), execute=True),
+        "secret name": lambda s: s.called("research.ingest", report=reported("deploys", report_id=TOKEN), execute=True),
+        "rejected": lambda s: s.called("research.ingest", report=reported(REJECTED.upper()), execute=True),
+    },
     "memory.delete": {"secret reason": lambda s: s.called("memory.delete", evidence_id=observed(s), reason=f"see {TOKEN}")},
     "memory.restore": {"rejected": lambda s: rejected_value_that_is_restored(s)},
     "memory.purge": {"forged human": lambda s: s.called("memory.purge", agent_id="human:founder")},
@@ -234,6 +245,7 @@ LAWS: dict[str, Act] = {
     "migrate.apply": lambda s: migrated(s, "the tram runs until two at night"),
     "record": lambda s: s.called("record", text="the harbour opens at seven in the evening"),
     "memory.ingest": lambda s: s.called("memory.ingest", text="the tram runs until two at night"),
+    "research.ingest": lambda s: s.called("research.ingest", report=reported("the tram runs until two"), execute=True),
     "memory.delete": lambda s: s.called("memory.delete", evidence_id=observed(s)),
     "memory.restore": lambda s: s.called("memory.restore", evidence_id=observed(s)),
     "memory.purge": lambda s: s.world.human(s.root).call("memory.purge"),
@@ -297,6 +309,7 @@ def test_conf_07_a_secret_in_an_agents_name_is_refused_and_not_recorded(scene: S
     files = {"export": {"target": str(scene.world.place / "x.tar.gz")}, "import": {"source": named.archived("the tram")}}
     files |= {"record": {"text": "the tram"}, "memory.ingest": {"text": "the tram"}, "memory.reindex": {}, "memory.purge": {}}
     files |= {name: {"evidence_id": "ev_0"} for name in ("memory.delete", "memory.restore")}
+    files |= {"research.ingest": {"report": reported("the tram runs until two"), "execute": True}}
     files |= {"graph.export": {"target": str(scene.world.place / "x.graphml")}, "persist": {"action": "save"}}
     files |= {"federate": {"repos": [{"name": "one", "path": scene.root}]}, "federate_auto": {}, "doctor.fix": {"yes": True}}
     files |= {"model.install": {"path": str(scene.world.place)}, "model.embed": {}, "model.remove": {}}

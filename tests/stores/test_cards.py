@@ -323,3 +323,17 @@ def test_mind_262_cards_links_and_events_are_found_by_index(directory: Path) -> 
     assert {("tier", "status"), ("domain", "field"), ("anchor_kind", "anchor_id")} <= found["card"]
     assert ("evidence_id",) in found["card_link"]
     assert ("card_id", "seq") in found["card_event"]
+
+
+@pytest.mark.req("MIND-202", "MIND-207", "MIND-044")
+def test_mind_207_the_foremost_cards_are_neither_demoted_nor_retired(store: BrainStore) -> None:
+    kinds = {"card_b": (2, 1, "candidate"), "card_c": (5, 1, "promoted"), "card_d": (5, 1, "promoted")}
+    kinds |= {"card_e": (5, 9, "demoted"), "card_f": (5, 9, "retired"), "card_g": (5, 3, "candidate")}
+    for name, (importance, at, status) in kinds.items():
+        keep(store, a_card(name, importance=importance, created_at=at, status=Status(status)))
+
+    order = ["card_g", "card_d", "card_c", "card_b"]
+    assert [card.id for card in store.foremost_cards(9)] == order
+    assert [card.id for card in store.foremost_cards(2, after=1)] == order[1:3]
+    assert store.foremost_cards(2, after=4) == store.foremost_cards(0) == ()
+    assert store.standing() == {("qi", "candidate"): 2, ("qi", "promoted"): 2, ("qi", "demoted"): 1, ("qi", "retired"): 1}

@@ -351,3 +351,17 @@ def test_store_a_rebuilt_index_finds_the_same_evidence(store: BrainStore) -> Non
     store.rebuild_index(lambda version: version.text.split())
 
     assert [store.find(words, limit=50, shelf=Shelf.EVIDENCE) for words in queries] == before
+
+
+@pytest.mark.req("MIND-202")
+def test_mind_202_the_foremost_rows_by_importance_then_newest(store: BrainStore) -> None:
+    made = {"ev_a": (0, 1), "ev_b": (5, 1), "ev_c": (5, 9), "ev_d": (0, 9), "ev_e": (5, 9), "ev_f": (2, 3), "ev_g": (4, 1)}
+    for name, (importance, at) in made.items():
+        observe(store, evidence(name, importance=importance, added_at=at))
+    with store.writing() as writer:
+        writer.append(act("evidence.delete", subject="evidence"))
+        writer.delete_evidence([EvidenceId("ev_g")], at=10)
+
+    order = ["ev_e", "ev_c", "ev_b", "ev_f", "ev_d", "ev_a"]
+    assert [row.id for row in store.foremost(10)] == order
+    assert [[row.id for row in store.foremost(most)] for most in range(6)] == [order[:most] for most in range(6)]

@@ -13,8 +13,11 @@ from hindbrain.operations import (
     model,
     recall,
     recovery,
+    research,
+    scope,
     search,
     session,
+    wake,
 )
 from hindbrain.operations.registry import REGISTRY, Effect, Operation, describe, dispatch, input_schema
 
@@ -37,6 +40,9 @@ __all__ = [
     "model",
     "recall",
     "recovery",
+    "research",
+    "scope",
     "search",
     "session",
+    "wake",
 ]

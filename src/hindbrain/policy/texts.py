@@ -27,6 +27,9 @@ RULES = """\
   `migrate.rollback` to take it back.
 - `record` keeps one raw observation, `memory.ingest` takes in files, logs and exports; both are evidence, not belief: `memorize`
   what follows from it. `memory.search` finds evidence word for word, `memory.get` and `memory.list` show it.
+- `research.validate` looks at the report of a research tool, `research.ingest` keeps its findings as evidence; what it concludes
+  comes back as a suggestion only. `scope.fields` lists names for what evidence is about; any other name is as good.
+- `wake` is for a fresh start: who you are, what matters most, and these rules.
 - `memory.delete` takes a row of evidence away and `memory.restore` brings it back; `memory.purge` erases, which is a human act.
   `memory.reindex` reads sources again after an upgrade.
 - `reject` and `forget` are human acts: a rejected value does not come back, what is forgotten is erased.

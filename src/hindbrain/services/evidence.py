@@ -18,7 +18,7 @@ from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.events import Events
 from hindbrain.services.evidence_anchor import Anchors
 from hindbrain.services.evidence_batch import Batches
-from hindbrain.services.evidence_guard import check_tags, check_word, row_print, traces_of
+from hindbrain.services.evidence_guard import check_tags, check_word, field_hint, row_print, traces_of
 from hindbrain.services.evidence_rows import Piece, Scope
 from hindbrain.services.gateway import Gateway, recorded
 from hindbrain.services.routing import Router
@@ -167,6 +167,7 @@ class Observations:
                     f"this value was rejected or forgotten in {placed.brain.display_name}",
                     fix="record what holds instead; a person can lift the rejection in a terminal",
                 )
+            hinted = field_hint(opened, seen.field)
             if seen.dry_run:
                 kept = self._batches.planned(opened, scope, [piece], salt)
             else:
@@ -188,6 +189,7 @@ class Observations:
             "anchor_kind": placed.anchor.kind.value,
             "anchor_id": placed.anchor.id,
             "parent_anchor_id": placed.anchor.parent,
+            **hinted,
             "rendered": f"{'Kept' if created else 'Already there'}: {kept.seen[0]} in {placed.brain.display_name}.",
         }
 

@@ -187,9 +187,10 @@ class Batches:
         rows: list[Row] = []
         kept = Kept()
         for piece in pieces:
-            chunks, refused = admitted(piece, buried, scope.source)
+            own = piece.scope or scope
+            chunks, refused = admitted(piece, buried, own.source)
             kept.refused += refused
-            rows += rows_of(piece, scope, chunks, salt, buried)
+            rows += rows_of(piece, own, chunks, salt, buried)
         kept.seen = [row.evidence.id for row in rows]
         return rows, kept
 

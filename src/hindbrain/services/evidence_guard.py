@@ -9,11 +9,22 @@ from hindbrain.domain.errors import HygieneRefused, InvalidParams
 from hindbrain.engines.hygiene import Finding, has_conflict_markers, scan
 from hindbrain.engines.text import folds
 from hindbrain.policy.evidence import TAG_MAX, TAGS_MOST
+from hindbrain.policy.fields import RECOMMENDED, hint
 from hindbrain.policy.hygiene import HIGH_ENTROPY
 from hindbrain.services.brains import OpenBrain
 from hindbrain.services.gateway import STANDS_ALONE, Gateway, recorded
 
-__all__ = ["Secret", "check_tags", "check_word", "check_words", "row_print", "secrets_in", "traces_of", "values_of"]
+__all__ = [
+    "Secret",
+    "check_tags",
+    "check_word",
+    "check_words",
+    "field_hint",
+    "row_print",
+    "secrets_in",
+    "traces_of",
+    "values_of",
+]
 
 Span = tuple[int, int]
 Trace = tuple[str, int, int]  # fingerprint, and where in the text
@@ -59,6 +70,14 @@ def check_words(
     told = [name for name in names if name]
     told += [one for one in ids if one and any(hit.pattern_class != HIGH_ENTROPY["name"] for hit in scan(one))]
     gateway.check_hygiene(opened, told, site=site)
+
+
+def field_hint(opened: OpenBrain, field: str) -> dict[str, str]:
+    """Whether a field that is new here is another spelling of one that is known; told, and never in the way."""
+    if field in RECOMMENDED:
+        return {}
+    told = hint(field, (one.field for one in opened.store.fields(least=1, samples=0)))
+    return {"hint": told} if told else {}
 
 
 # -- secrets ---------------------------------------------------------------------------------------------------------

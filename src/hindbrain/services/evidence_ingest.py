@@ -36,7 +36,7 @@ from hindbrain.policy.evidence import (
 from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.evidence_anchor import Anchors, Placed, anchor_at
 from hindbrain.services.evidence_batch import Batches, Kept
-from hindbrain.services.evidence_guard import check_tags, check_word, check_words
+from hindbrain.services.evidence_guard import check_tags, check_word, check_words, field_hint
 from hindbrain.services.evidence_rows import Piece, Scope, pieces_of
 from hindbrain.services.gateway import Gateway
 from hindbrain.stores.evidence_files import Ignoring, digest_of, lines_of, looks_binary, opened_file, text_files
@@ -132,6 +132,7 @@ class Ingest:
             check_words(self._gateway, opened, words, (), site="memory.ingest")
             salt = "" if request.dry_run and opened.store.meta("salt") is None else self._gateway.salt(opened)
             job = _Job(caller=caller, request=request, placed=placed, opened=opened, salt=salt, tally=tally)
+            hinted = field_hint(opened, request.field)
             try:
                 if request.text is not None:
                     self._text(job, request.text, progress)
@@ -141,7 +142,7 @@ class Ingest:
                 # What was acknowledged by the disk stays; the next ingest of the same source goes on from there.
                 failure.details |= {"kept_before": len(tally.kept.created)}
                 raise
-        return self._told(placed.brain, request, tally)
+        return self._told(placed.brain, request, tally) | hinted
 
     def again(self, caller: Caller, opened: OpenBrain, path: str, source: str, request: Request, anchor: Anchor) -> Kept:
         """Read one file again, as it was taken in before: what it no longer gives is put away in the same transaction."""

@@ -97,6 +97,8 @@ class Piece:
     secrets: Sequence[Secret]
     traces: Sequence[Trace]
     document: bool
+    index: int = 0  # number of its first chunk, where a source counts its pieces itself
+    scope: Scope | None = None  # its own, where the pieces of a batch come from different places
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,7 +175,7 @@ def rows_of(piece: Piece, scope: Scope, kept: Sequence[tuple[int, Chunk]], salt:
             content,
             thread=piece.thread,
             position=piece.first + index,
-            chunk_index=index,
+            chunk_index=piece.index + index,
             message=message,
             turn=piece.turn,
         )

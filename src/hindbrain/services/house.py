@@ -40,11 +40,13 @@ from hindbrain.services.recall import Recall
 from hindbrain.services.reconcile import Reconciler
 from hindbrain.services.recovery import Recovery
 from hindbrain.services.repairs import Repairs
+from hindbrain.services.research import Research
 from hindbrain.services.retrieval import Retrieval
 from hindbrain.services.routing import Router
 from hindbrain.services.rows import RowMaker
 from hindbrain.services.standing import Standing
 from hindbrain.services.verify import Verify
+from hindbrain.services.wake import Wake
 from hindbrain.services.watching import Watching
 from hindbrain.settings import Settings
 from hindbrain.stores.home import Home
@@ -95,6 +97,8 @@ class House:
         anchors, batches = Anchors(self.brains, self.router), Batches(self.events, clock)
         self.observations = Observations(self.brains, self.router, anchors, self.gateway, batches, self.events, clock)
         self.evidence_ingest = Ingest(self.brains, anchors, self.gateway, batches, clock)
+        self.research = Research(self.brains, anchors, self.gateway, batches, clock)
+        self.wake = Wake(home, self.brains, self.observations)
         self.evidence_reindex = Reindex(self.brains, self.router, self.evidence_ingest)
         self.evidence_search = EvidenceSearch(self.brains, self.observations, self.retrieval)
         erased = EvidenceErasure(self.brains, self.gateway, self.observations, batches, self.events, clock)

@@ -145,6 +145,14 @@ class MemoryCardReads:
         found = [card for id_ in state.cards if (card := state.card(id_)) is not None and _admitted(where, card)]
         yield from sorted(found, key=lambda card: (RANKS.index(card.rank), _STATUSES.index(card.status), card.id))
 
+    def foremost_cards(self, limit: int, *, after: int = 0) -> tuple[Card, ...]:
+        standing = [card for card in self.each_card() if card.status not in (Status.DEMOTED, Status.RETIRED)]
+        found = sorted(standing, key=lambda card: (card.importance, card.created_at, card.id), reverse=True)
+        return tuple(found[max(after, 0) :][: max(limit, 0)])
+
+    def standing(self) -> dict[tuple[str, str], int]:
+        return dict(Counter((card.rank.value, card.status.value) for card in self.each_card()))
+
     def card_words(self) -> dict[CardId, tuple[str, ...]]:
         return {id_: words for id_, (_, words) in sorted(self._state.cards.items())}
 

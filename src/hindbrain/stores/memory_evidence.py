@@ -170,6 +170,16 @@ class MemoryEvidenceReads:
     def each_evidence(self, where: Where | None = None) -> Iterator[Evidence]:
         yield from (held.row for held in self._state.live_evidence(where))
 
+    def foremost(self, limit: int) -> tuple[Evidence, ...]:
+        live = list(self._state.live_evidence())
+        marked = sorted(
+            (held.row for held in live if held.row.importance),
+            key=lambda row: (row.importance, row.added_at, row.id),
+            reverse=True,
+        )
+        plain = [held.row for held in reversed(live) if not held.row.importance]
+        return tuple([*marked, *plain][: max(limit, 0)])
+
     def thread(self, thread: str, *, first: int, last: int, where: Where | None = None) -> tuple[Evidence, ...]:
         rows = (held.row for held in self._state.live_evidence(where))
         found = (row for row in rows if row.thread == thread and first <= row.position <= last)

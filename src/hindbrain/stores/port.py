@@ -417,6 +417,11 @@ class BrainStore(Protocol):
         """Every live row, by the order in which they came. Streams."""
         ...
 
+    def foremost(self, limit: int) -> tuple[Evidence, ...]:
+        """Live rows by importance; of one importance the last added first, then by id downwards. Those without any come last,
+        the last that came first."""
+        ...
+
     def thread(self, thread: str, *, first: int, last: int, where: Where | None = None) -> tuple[Evidence, ...]:
         """Live rows of one conversation or document from one position to another, in order."""
         ...
@@ -435,6 +440,14 @@ class BrainStore(Protocol):
 
     def each_card(self, where: CardFilter | None = None) -> Iterator[Card]:
         """Every card that a filter lets through, by rank, status and id."""
+        ...
+
+    def foremost_cards(self, limit: int, *, after: int = 0) -> tuple[Card, ...]:
+        """Cards that are neither demoted nor retired by importance, then the last made first, then by id downwards."""
+        ...
+
+    def standing(self) -> dict[tuple[str, str], int]:
+        """(tier, status) -> how many cards."""
         ...
 
     def card_words(self) -> dict[CardId, tuple[str, ...]]:

@@ -227,6 +227,18 @@ class CardReads(ABC):
                 values.append(wanted)
         yield from map(_card_of, self._asked(f"{_CARD}{said} {_ORDER}, {_STATUS}, c.id", (self.brain_id, *values)))
 
+    def foremost_cards(self, limit: int, *, after: int = 0) -> tuple[Card, ...]:
+        found = self._asked(
+            f"{_CARD} and c.status not in ('demoted', 'retired') "
+            "order by c.importance desc, c.created_at desc, c.id desc limit ? offset ?",
+            (self.brain_id, max(limit, 0), max(after, 0)),
+        )
+        return tuple(map(_card_of, found))
+
+    def standing(self) -> dict[tuple[str, str], int]:
+        found = self._asked("select tier, status, count(*) from card where brain_id = ? group by tier, status", (self.brain_id,))
+        return {(tier, status): number for tier, status, number in found}
+
     def card_words(self) -> dict[CardId, tuple[str, ...]]:
         found = self._asked("select id, terms from card where brain_id = ? order by id", (self.brain_id,))
         return {id_: tuple(terms.split()) for id_, terms in found}

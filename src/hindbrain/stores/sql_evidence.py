@@ -16,7 +16,7 @@ from hindbrain.stores.sql_rows import COLUMNS, Head, Row, Session, TextIndex, up
 from hindbrain.stores.sql_terms import joined
 from hindbrain.stores.vector_port import Shelf
 
-__all__ = ["EvidenceReads", "EvidenceWriter", "clashing", "evidence_values", "where_values"]
+__all__ = ["MARKED", "UNMARKED", "EvidenceReads", "EvidenceWriter", "clashing", "evidence_values", "where_values"]
 
 PAGE = 500  # rows of one page of a stream; observations are short
 
@@ -24,6 +24,8 @@ _SHOWN = tuple(name for name in COLUMNS["evidence"] if name not in ("brain_id", 
 _ROW = f"select {', '.join(f'e.{name}' for name in _SHOWN)} from evidence e where e.brain_id = ?"
 _LIVE = f"{_ROW} and e.deleted_at is null"
 _SEATS = f"select turn, {', '.join(Seat._fields)} from evidence where brain_id = ? and deleted_at is null and turn"
+MARKED = f"{_LIVE} and e.importance > 0 order by e.importance desc, e.added_at desc, e.id desc limit ?"
+UNMARKED = f"{_LIVE} and e.importance = 0 order by e.turn desc limit ?"
 _PLAIN = ("wing", "room", "domain", "field", "provenance", "source_type", "source", "thread", "anchor_kind")
 _source_values: Callable[[Source], Row] = attrgetter(*COLUMNS["source"][1:])
 
@@ -273,6 +275,13 @@ class EvidenceReads(ABC):
         while page := self._asked(f"{_LIVE}{said} and e.turn > ? order by e.turn limit {PAGE}", (self.brain_id, *values, last)):
             yield from map(evidence_of, page)
             last = page[-1][1]
+
+    def foremost(self, limit: int) -> tuple[Evidence, ...]:
+        most = max(limit, 0)
+        found = self._asked(MARKED, (self.brain_id, most))
+        if left := most - len(found):
+            found += self._asked(UNMARKED, (self.brain_id, left))
+        return tuple(map(evidence_of, found))
 
     def thread(self, thread: str, *, first: int, last: int, where: Where | None = None) -> tuple[Evidence, ...]:
         said, values = self.conditions(where)

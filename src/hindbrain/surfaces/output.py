@@ -53,6 +53,10 @@ def present(answer: Mapping[str, Any], given: Mapping[str, Any]) -> int:
     failed = _failed(answer)
     if wants_json(given):
         write(json_line(answer, indent=2 if os.isatty(1) else None))
+    if isinstance(hint := answer.get("hint"), str):
+        from hindbrain.surfaces.render import clean
+
+        tell(f"hint: {clean(hint)}")
     if failed or not wants_json(given):
         from hindbrain.surfaces import render
 
@@ -69,11 +73,11 @@ def _failed(answer: Mapping[str, Any]) -> bool:
 
 
 def exit_code(answer: Mapping[str, Any]) -> int:
-    """0 when done, 1 when refused or not found, 2 when the call itself was wrong (GR-180)."""
+    """0 when done, 1 when refused or not found, 2 when the call itself was wrong (GR-180); 3 only where that was asked for."""
     if not _failed(answer):
-        # An answer may have a verdict of its own, as a doctor has (MED-306).
+        # An answer may have a verdict of its own, as a doctor has (MED-306), or a report that somebody wants to fail on (MIND-015).
         verdict = answer.get("exit_code")
-        return verdict if isinstance(verdict, int) and 0 <= verdict <= 2 else 0
+        return verdict if isinstance(verdict, int) and 0 <= verdict <= 3 else 0
     from hindbrain.domain.errors import ERRORS, HindbrainError
 
     error = answer.get("error")

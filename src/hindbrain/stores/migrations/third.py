@@ -18,7 +18,8 @@ TABLES: dict[str, str] = {
         domain {T} not null check (domain in ('project', 'agent', 'skill', 'global')), field {T} not null default 'general',
         anchor_kind {T} not null check (anchor_kind in ('worktree', 'repo', 'global')), anchor_id {T} not null,
         parent_anchor_id {T}, scope_constraints {T}, trigger_hints {T},
-        importance {N} not null check (importance between 0 and 5), opt_in {N} not null check (opt_in in (0, 1)), derived_from {T}, supersedes {T}, created_by {T} not null,
+        importance {N} not null check (importance between 0 and 5), opt_in {N} not null check (opt_in in (0, 1)),
+        derived_from {T}, supersedes {T}, created_by {T} not null,
         created_at {N} not null, updated_at {N} not null, version {N} not null, status_seq {N} not null, terms {T} not null,
         primary key (brain_id, id), check (anchor_kind <> 'global' or domain = 'global'),
         check (status <> 'canonical' or tier = 'dao_tian')){heap}""",
@@ -67,6 +68,9 @@ _INDEXES = (
     "create index adoption_signal on adoption_event (brain_id, signal)",
     # How much was observed of each subject, without reading what was observed. Most rows have none in particular.
     "create index evidence_field on evidence (brain_id, field, turn) where deleted_at is null and field <> 'general'",
+    # What somebody marked as important, the most important first. Most rows are not, and cost nothing here.
+    "create index evidence_importance on evidence (brain_id, importance, added_at, id) "
+    "where deleted_at is null and importance > 0",
 )
 
 _STATISTICS = (
@@ -83,6 +87,7 @@ _STATISTICS = (
     ("adoption_event", "adoption_feature", "20000 20000 2000"),
     ("adoption_event", "adoption_signal", "20000 20000 3000"),
     ("evidence", "evidence_field", "100000 100000 5000 1"),
+    ("evidence", "evidence_importance", "10000 10000 2000 1 1"),
 )
 
 # History is only added to. What a person lets be forgotten for good goes while the note `erasing` stands, in one transaction.

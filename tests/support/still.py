@@ -1,0 +1,22 @@
+"""Whether a call changed anything on disk: every byte of every file, before and after."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+__all__ = ["bytes_of", "still"]
+
+
+def bytes_of(place: Path) -> dict[str, bytes]:
+    """Every file below a place with its bytes; a database's shared memory is its readers' notebook and left out."""
+    return {str(path): path.read_bytes() for path in sorted(place.rglob("*")) if path.is_file() and path.suffix != ".db-shm"}
+
+
+@contextmanager
+def still(place: Path) -> Iterator[None]:
+    """Insist that nothing below a place changes, appears or goes in the block."""
+    before = bytes_of(place)
+    yield
+    after = bytes_of(place)
+    assert sorted(after) == sorted(before)
+    assert [path for path in after if after[path] != before[path]] == []
