@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NewType
 
-__all__ = ["UNKNOWN_AGENT", "AgentId", "Caller", "Channel", "RootSource", "SessionId"]
+__all__ = ["FINISHER", "UNKNOWN_AGENT", "AgentId", "Caller", "Channel", "RootSource", "SessionId"]
 
 AgentId = NewType("AgentId", str)
 SessionId = NewType("SessionId", str)
@@ -46,3 +46,13 @@ class Caller:
     channel: Channel = Channel.AGENT
     reads_files: bool = True  # a process of the user, which can read them itself; over MCP an agent may have no shell
     told_root: str | None = None  # what the call itself says; heard only where the surface knows no brain's root
+
+
+# Who completes what a dead process began.
+FINISHER = Caller(
+    agent=AgentId("hindbrain"),
+    root=None,
+    root_source=RootSource.UNKNOWN,
+    session=SessionId("recovery"),
+    channel=Channel.RUNTIME,
+)

@@ -31,6 +31,7 @@ __all__ = [
     "card_id",
     "check_move",
     "check_texts",
+    "named_id",
     "slugged",
 ]
 
@@ -231,6 +232,13 @@ class CardEvent:
     @property
     def id(self) -> str:
         return f"event_{self.card_id.removeprefix('card_')[:12]}_{self.seq}"
+
+
+def named_id(name: str) -> CardId:
+    """The id that somebody gave a card."""
+    if not re.fullmatch(r"card_[A-Za-z0-9_-]{1,80}", name):
+        raise InvalidParams(f"{name[:100]!r} is no id of a card", fix="write card_ and up to 80 plain characters")
+    return CardId(name)
 
 
 def slugged(text: str) -> str:

@@ -80,7 +80,9 @@ def judged(
     spared: bool = False,
     hollow: Collection[EvidenceId] = (),
 ) -> Verdict:
-    """What a card lacks. `reviewed`: a person stands behind it. `spared`: a person lets its counterexamples pass."""
+    """What a card lacks. `reviewed`: a person stands behind it. `spared`: a person lets its counterexamples pass.
+
+    Evidence that was deleted is no quiet zero: it is named, and closes the gate until it is back or cited no longer."""
     gate, counts = GATES[card.rank], counted(links, hollow)
     if target is not gate.target:
         reasons = [f"no policy leads a {card.rank.value} card to {target.value}; its target is {gate.target.value}"]
@@ -90,4 +92,9 @@ def judged(
         reasons.append("a human reviewer is required, on the human channel")
     if counts[Role.COUNTEREXAMPLE] and not spared:
         reasons.append(f"counterexamples block: {counts[Role.COUNTEREXAMPLE]}")
+    reasons += [
+        f"{link.evidence_id}, cited as {link.role.value}, was deleted"
+        for link in links
+        if not link.live and link.role is not Role.COUNTEREXAMPLE
+    ]
     return Verdict(card=card, target=target, reasons=tuple(reasons), counts=counts)

@@ -1,6 +1,7 @@
 """The registry: an operation is declared once, and every surface is a loop over it. Knows no surface and no store."""
 
 import inspect
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -213,6 +214,13 @@ def _parsed(op: Operation, given: Mapping[str, Any]) -> msgspec.Struct:
     try:
         return msgspec.convert(given, op.arguments, strict=True)
     except msgspec.ValidationError as wrong:
-        raise InvalidParams(
-            f"{op.name}: {wrong}", fix=f"the arguments of {op.name} are: {', '.join(op.arguments.__struct_fields__) or 'none'}"
-        ) from wrong
+        raise InvalidParams(f"{op.name}: {wrong}", fix=_way_out(op, str(wrong))) from wrong
+
+
+def _way_out(op: Operation, said: str) -> str:
+    """What to give instead: the values of an argument that takes only some, else the names of the arguments."""
+    if named := re.search(r"Invalid enum value .* - at `\$\.(\w+)", said):
+        schema = input_schema(op)["properties"][named[1]]
+        values = [value for one in (schema, *schema.get("anyOf", ())) for value in one.get("enum", ())]
+        return f"give {named[1]} as one of {', '.join(map(str, values))}"
+    return f"the arguments of {op.name} are: {', '.join(op.arguments.__struct_fields__) or 'none'}"

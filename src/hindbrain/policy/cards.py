@@ -12,8 +12,12 @@ __all__ = [
     "DISTILL_SUGGESTIONS",
     "EVIDENCE_TOP_K",
     "GATES",
+    "LEXICAL_FLOOR",
+    "LEXICAL_SHARE",
     "MEANINGS",
+    "NORTH_CARDS",
     "RAISES",
+    "RELEVANCE_DIGITS",
     "RETRIEVE_TOP_K",
     "SELF_REPORT",
     "Gate",
@@ -91,6 +95,13 @@ CONTEXT_ITEMS = 12
 CONTEXT_DAO_TIAN = 1
 RETRIEVE_TOP_K = 5
 EVIDENCE_TOP_K = 20
+
+# A card is about a question when it has this share of the question's weight in its words, and this share of what the best card
+# has: one common word of a short question is enough, one of a long one is chance.
+LEXICAL_FLOOR = 0.1
+LEXICAL_SHARE = 0.3
+RELEVANCE_DIGITS = 1
+NORTH_CARDS = 4  # of a first answer: a law at most, then methods and tools
 
 # A subject with so many observations and no knowledge is worth distilling; so many are named, each with so many rows.
 DISTILL_ROWS = 5

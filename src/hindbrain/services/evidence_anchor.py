@@ -10,9 +10,9 @@ from hindbrain.domain.errors import InvalidParams, PathRefused
 from hindbrain.domain.evidence import Domain, Provenance
 from hindbrain.services.brains import Brains
 from hindbrain.services.routing import Router
-from hindbrain.stores.evidence_checkout import checkout_of
+from hindbrain.stores.evidence_checkout import checkout_by_files, checkout_of
 
-__all__ = ["Anchors", "Placed", "anchor_at"]
+__all__ = ["Anchors", "Placed", "anchor_at", "anchors_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +31,16 @@ def anchor_at(directory: str, kind: AnchorKind = AnchorKind.WORKTREE) -> tuple[A
     if kind is AnchorKind.REPO and parent is not None:
         return Anchor(kind=kind, id=parent), checkout.root
     return Anchor(kind=AnchorKind.WORKTREE, id=f"worktree://{checkout.root}", parent=parent), checkout.root
+
+
+def anchors_of(directory: str | None) -> list[Anchor]:
+    """The scopes that speak where somebody stands, from near to far. Read from files: no program is started for a question."""
+    if directory is None:
+        return [LEGACY, GLOBAL]
+    checkout = checkout_by_files(directory)
+    parent = f"repo://{checkout.common}" if checkout.common is not None else None
+    own = Anchor(kind=AnchorKind.WORKTREE, id=f"worktree://{checkout.root}", parent=parent)
+    return [own, *([Anchor(kind=AnchorKind.REPO, id=parent)] if parent else []), LEGACY, GLOBAL]
 
 
 class Anchors:
@@ -59,14 +69,27 @@ class Anchors:
             self._check(given, domain)
             return Placed(brain=self._brain(caller, given), anchor=given)
         if domain is Domain.GLOBAL:
+            return self.scoped(caller, AnchorKind.GLOBAL, cwd=cwd)
+        shared = provenance is Provenance.RESEARCH and not branch_local
+        return self.scoped(caller, AnchorKind.REPO if shared else AnchorKind.WORKTREE, cwd=cwd)
+
+    def scoped(self, caller: Caller, kind: AnchorKind, *, cwd: str | None) -> Placed:
+        """The anchor of this kind where the caller stands. Without git the repository is the directory itself."""
+        if kind is AnchorKind.GLOBAL:
             return Placed(brain=self._brains.home.medulla(), anchor=GLOBAL)
         brain = self._router.write_route(caller)
         directory = self._directory(caller, brain, cwd)
         if directory is None:
             return Placed(brain=brain, anchor=LEGACY)
-        shared = provenance is Provenance.RESEARCH and not branch_local
-        anchor, root = anchor_at(directory, AnchorKind.REPO if shared else AnchorKind.WORKTREE)
+        anchor, root = anchor_at(directory, kind)
         return Placed(brain=brain, anchor=anchor, checkout=root)
+
+    def standing(self, caller: Caller, cwd: str | None) -> str | None:
+        """The directory a question comes from: a named one of the caller's own project, else where the caller stands."""
+        brain = self._router.route(caller).brain
+        if brain is not None:
+            return self._directory(caller, brain, cwd)
+        return next((one for one in (caller.root, caller.told_root) if one is not None and os.path.isdir(one)), None)
 
     @staticmethod
     def _check(anchor: Anchor, domain: Domain) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from hindbrain.domain.anchor import LEGACY
+from hindbrain.domain.anchor import GLOBAL
 from hindbrain.domain.brain import Brain
 from hindbrain.domain.caller import Caller
 from hindbrain.domain.errors import InvalidParams
@@ -13,9 +13,9 @@ from hindbrain.policy.evidence import NEIGHBOURS_MOST
 from hindbrain.policy.limits import DAY_MS
 from hindbrain.services.brains import Brains
 from hindbrain.services.evidence import Observations, wire_row
+from hindbrain.services.evidence_anchor import anchors_of
 from hindbrain.services.retrieval import Retrieval
 from hindbrain.services.routing import Gap
-from hindbrain.stores.evidence_checkout import checkout_by_files
 from hindbrain.stores.port import Where
 
 __all__ = ["Answered", "EvidenceSearch", "Hit"]
@@ -81,7 +81,7 @@ class EvidenceSearch:
         """The best rows of the caller's brain and the medulla. Filters restrict before anything is ranked."""
         if not query.strip():
             raise InvalidParams("query is empty", fix="give words to look for")
-        anchors = _anchors(caller)
+        anchors = [anchor.id for anchor in anchors_of(caller.root) if anchor is not GLOBAL]
         hits: list[Hit] = []
         gaps: list[Gap] = []
         found = exists = 0
@@ -101,7 +101,9 @@ class EvidenceSearch:
                 found += seen.found
                 by_meaning = by_meaning or seen.served.stamp is not None
         # The order within a brain is the pipeline's; between brains the score decides, and the project's own row when equal.
-        hits = sorted((hit for hit in hits if hit.score >= min_score), key=lambda hit: -hit.score)[:top_k]
+        # A row that a published card took to the medulla is shown once, as the project's.
+        own = list({hit.row.id: hit for hit in reversed(hits)}.values())[::-1]
+        hits = sorted((hit for hit in own if hit.score >= min_score), key=lambda hit: -hit.score)[:top_k]
         if with_neighbours and top_k <= NEIGHBOURS_MOST:
             hits = [self._with_neighbours(hit) for hit in hits]
         return Answered(hits=hits, found=found, exists=exists, by_meaning=by_meaning, gaps=gaps)
@@ -132,12 +134,3 @@ def _near(row: Evidence) -> dict[str, Any]:
         "speaker": row.speaker,
         "role": row.role,
     }
-
-
-def _anchors(caller: Caller) -> list[str]:
-    """The caller's own anchors, from near to far."""
-    if caller.root is None:
-        return [LEGACY.id]
-    checkout = checkout_by_files(caller.root)
-    shared = [f"repo://{checkout.common}"] if checkout.common is not None else []
-    return [f"worktree://{checkout.root}", *shared, LEGACY.id]

@@ -27,7 +27,7 @@ from hindbrain.services.rows import OF_ITS_TEXT
 from hindbrain.stores.files import ClaimDirectory, Staged, digest_of
 from hindbrain.stores.port import Mark, Version, Writer
 
-__all__ = ["TERMS_META", "Draft", "Gateway", "Put", "claim_terms", "fingerprints", "recorded"]
+__all__ = ["TERMS_META", "Draft", "Gateway", "Put", "claim_terms", "fingerprints", "recorded", "strings_in"]
 
 TERMS_META = "terms_version"  # which words the claims of a brain are found by
 
@@ -137,12 +137,12 @@ def _mac(salt: str, text: str) -> str:
     return hmac.digest(salt.encode(), text.encode("utf-8", "surrogatepass"), "sha256").hex()
 
 
-def _strings(value: Any) -> list[str]:
+def strings_in(value: Any) -> list[str]:
     """Every text inside a JSON value."""
     if isinstance(value, str):
         return [value]
     inner = [*value, *value.values()] if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return [text for one in inner for text in _strings(one)]
+    return [text for one in inner for text in strings_in(one)]
 
 
 def _unclean(finding: Finding, site: str) -> HygieneRefused:
@@ -222,7 +222,7 @@ class Gateway:
     def check_keyed(self, opened: OpenBrain, key: str, value: Any, *, more: Iterable[str] = (), site: str) -> None:
         """The same for a keyed value: no secret in it, and none of its texts is a rejected value under that key."""
         more = list(more)
-        texts = [value] if isinstance(value, str) else [json.dumps(value, ensure_ascii=False, sort_keys=True), *_strings(value)]
+        texts = [value] if isinstance(value, str) else [json.dumps(value, ensure_ascii=False, sort_keys=True), *strings_in(value)]
         self.check_hygiene(opened, [key, *texts, f"{key}={texts[0]}", *more], site=site)
         blocks = tuple(Block(label=key, text=text) for text in (*texts, *more))
         self.check_tombstones(opened, Claim(label=key, blocks=blocks), slug=key)

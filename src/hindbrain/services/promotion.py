@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from hindbrain.domain.brain import MEDULLA, Brain
-from hindbrain.domain.caller import AgentId, Caller, Channel, RootSource, SessionId
+from hindbrain.domain.caller import FINISHER, Caller, Channel
 from hindbrain.domain.claim import Claim, body_text, one_line, parse, qualified, slug_of, stamped
 from hindbrain.domain.errors import InvalidParams, NotAProjectBrain, NotLive, UnknownBrain, UnknownClaim
 from hindbrain.engines.light_graph import evidence_path
@@ -207,8 +207,7 @@ class Promotion:
                     continue
                 live = opened.store.live([slug]).get(slug)
                 if live is not None and self._arrived(intent.id):
-                    caller = _finisher()
-                    self._stamp(caller, opened, live.text, slug, self._gateway.salt(opened), intent.at, intent.id)
+                    self._stamp(FINISHER, opened, live.text, slug, self._gateway.salt(opened), intent.at, intent.id)
                 else:
                     self._drop_intent(opened, intent.id)
         return len(pending)
@@ -278,13 +277,3 @@ def evidence_path_kept(value: str) -> str:
     """The evidence as written, normalised but with its line."""
     path = evidence_path(value)
     return path + value.strip().replace("\\", "/").removeprefix("./")[len(path) :]
-
-
-def _finisher() -> Caller:
-    return Caller(
-        agent=AgentId("hindbrain"),
-        root=None,
-        root_source=RootSource.UNKNOWN,
-        session=SessionId("recovery"),
-        channel=Channel.RUNTIME,
-    )

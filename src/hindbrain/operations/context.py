@@ -1,0 +1,56 @@
+"""The operation that assembles what to go by in a piece of work."""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from hindbrain.domain.errors import InvalidParams, PathRefused
+from hindbrain.domain.evidence import Domain
+from hindbrain.operations.registry import Effect, operation
+from hindbrain.policy.cards import CONTEXT_DAO_TIAN, CONTEXT_ITEMS
+from hindbrain.policy.evidence import WORD_MAX
+from hindbrain.services.call import Call, Retrieved
+from hindbrain.services.context import Asked
+from hindbrain.services.context_text import pack_text
+from hindbrain.services.rendering import gap_text
+
+__all__ = ["context"]
+
+
+@operation("context", effect=Effect.READ, retrieval=True, positional=("query",), raises=(InvalidParams, PathRefused))
+def context(
+    call: Call,
+    query: Annotated[str, Meta(description="what the work is about")],
+    field: Annotated[str, Meta(max_length=WORD_MAX, description="subject; general asks for every one")] = "general",
+    domain: Annotated[Literal["project", "agent", "skill", "global"], Meta(description="for whom")] = "project",
+    cwd: Annotated[str | None, Meta(description="directory of this project; the caller's when left out")] = None,
+    include_evidence: Annotated[bool, Meta(description="also observations, last")] = False,
+    include_cards: Annotated[bool | None, Meta(description="also opt-in cards, and what each card cites")] = None,
+    max_items: Annotated[int, Meta(ge=0, le=200, description="items at most")] = CONTEXT_ITEMS,
+    dao_tian_limit: Annotated[int, Meta(ge=0, le=50, description="universal laws at most")] = CONTEXT_DAO_TIAN,
+    include_distill_suggestions: Annotated[bool, Meta(description="name subjects of which nothing is known yet")] = True,
+) -> Retrieved:
+    """Assemble what to go by: laws, then methods, then tools, then evidence; near before far. Use it to choose an approach."""
+    asked = Asked(
+        query=query,
+        field=field,
+        domain=Domain(domain),
+        max_items=max_items,
+        dao_tian_limit=dao_tian_limit,
+        cwd=cwd,
+        include_evidence=include_evidence,
+        include_cards=include_cards,
+        suggestions=include_distill_suggestions,
+    )
+    pack = call.house.context.pack(call.caller, asked)
+    text, left = pack_text(pack.told(), pack.suggestions, call.house.recall.tokens)
+    answer = {
+        "schema": "hindbrain-context-v0",
+        **pack.told(),
+        "context_hash": pack.hash,
+        "distill_suggestions": pack.suggestions,
+        "honest_gaps": pack.gaps,
+        "rendered": "\n\n".join([text, *map(gap_text, pack.gaps)]),
+    }
+    found = sum(len(section["items"]) for section in pack.sections)
+    return Retrieved(answer=answer | ({"left_out": left} if left else {}), candidates=found)

@@ -1,0 +1,106 @@
+"""Evidence of cards: what a card may cite, and how it comes to the brain that holds the card."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from hindbrain.domain.anchor import GLOBAL
+from hindbrain.domain.caller import Caller
+from hindbrain.domain.card import Role
+from hindbrain.domain.errors import InvalidParams, NotEvidence, Rejected, UnknownEvidence
+from hindbrain.domain.evidence import Domain, Evidence, EvidenceId, Provenance
+from hindbrain.domain.ledger import Act
+from hindbrain.policy.cards import SELF_REPORT
+from hindbrain.services.brains import Brains, OpenBrain
+from hindbrain.services.evidence import Observations
+from hindbrain.services.evidence_batch import Batches
+from hindbrain.services.evidence_guard import traces_of
+from hindbrain.services.gateway import Gateway, recorded
+from hindbrain.stores.port import Writer
+
+__all__ = ["CardEvidence", "checked_ids", "hollow"]
+
+_SHAPE = re.compile(r"ev_[A-Za-z0-9_-]+")
+Refs = Mapping[Role, Sequence[EvidenceId]]
+
+
+def checked_ids(given: Iterable[str], name: str) -> tuple[EvidenceId, ...]:
+    """Ids of evidence as a caller wrote them, each once."""
+    made = []
+    for one in given:
+        if one.startswith("card_"):
+            raise NotEvidence(f"{name}: {one[:80]} is a card, not evidence", fix="cite what was observed, by its ev_ id")
+        if not _SHAPE.fullmatch(one):
+            raise InvalidParams(f"{name}: {one[:80]!r} is no id of evidence", fix="give ids such as ev_0123abcd")
+        made.append(EvidenceId(one))
+    return tuple(dict.fromkeys(made))
+
+
+def hollow(rows: Mapping[EvidenceId, Evidence]) -> set[EvidenceId]:
+    """What the system reported about its own knowledge: it verifies nothing."""
+    return {id_ for id_, row in rows.items() if row.provenance is Provenance.RUNTIME and SELF_REPORT in row.tags}
+
+
+class CardEvidence:
+    """Finds and carries what cards cite."""
+
+    def __init__(
+        self, brains: Brains, observations: Observations, gateway: Gateway, batches: Batches, clock: Callable[[], int]
+    ) -> None:
+        self._brains = brains
+        self._observations = observations
+        self._gateway = gateway
+        self._batches = batches
+        self._clock = clock
+
+    def found(self, caller: Caller, opened: OpenBrain, refs: Sequence[EvidenceId]) -> dict[EvidenceId, Evidence]:
+        """The living rows behind these ids: of this brain, and for the medulla those of the project that the caller stands in."""
+        rows = opened.store.evidence(refs)
+        if opened.brain.root is None and (missing := [id_ for id_ in refs if id_ not in rows]):
+            for brain in self._observations.readable(caller, "project"):
+                with self._brains.use(brain) as near:
+                    rows |= near.store.evidence(missing)
+        for id_ in refs:
+            if id_ not in rows:
+                known = id_ in opened.store.evidence([id_], deleted=True)
+                raise UnknownEvidence(
+                    f"evidence {id_[:80]} was {'deleted' if known else 'not found'}",
+                    fix="hindbrain memory restore brings a deleted row back"
+                    if known
+                    else "hindbrain memory list shows what there is",
+                )
+        return {id_: rows[id_] for id_ in refs}
+
+    def check_roles(self, rows: Mapping[EvidenceId, Evidence], refs: Refs) -> None:
+        """Only what a person said can teach."""
+        for id_ in refs.get(Role.TEACHING, ()):
+            if rows[id_].provenance is not Provenance.HUMAN:
+                raise InvalidParams(
+                    f"{id_} is {rows[id_].provenance.value} evidence; teaching is what a person said",
+                    fix="cite it as supporting, or record what the person said",
+                )
+
+    def bring(self, caller: Caller, opened: OpenBrain, writer: Writer, rows: Mapping[EvidenceId, Evidence], salt: str) -> int:
+        """In the transaction that cites them: rows of the project come to the medulla under their own ids. Answers how many."""
+        there = writer.observed(list(rows))
+        missing = [row for id_, row in rows.items() if id_ not in there]
+        if not missing:
+            return 0
+        if opened.brain.root is not None:
+            raise UnknownEvidence(f"evidence {missing[0].id} was deleted a moment ago", fix="cite what is there")
+        for row in missing:
+            if opened.store.tombstones([mark for mark, _, _ in traces_of(row.content, salt)]):
+                raise Rejected(f"what {row.id} says was rejected or forgotten in the medulla", fix="cite other evidence")
+        copies = [replace(row, anchor=GLOBAL, domain=Domain.GLOBAL, thread=None, position=0, message="") for row in missing]
+        writer.append(
+            Act(
+                act="evidence.copied",
+                subject="evidence",
+                actor=caller.agent,
+                channel=caller.channel,
+                at=self._clock(),
+                payload={"rows": len(copies), "ids": [recorded(salt, row.id)[:16] for row in copies]},
+            )
+        )
+        writer.put_evidence([(row, self._batches.words(row)) for row in copies])
+        return len(copies)

@@ -1,0 +1,230 @@
+"""Publishing cards: an active card moves one scope outward. Its rank, status and words stay; what it cites goes with it."""
+
+import json
+import secrets
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from hindbrain.domain.anchor import GLOBAL, LEGACY, Anchor, AnchorKind
+from hindbrain.domain.caller import FINISHER, Caller, Channel
+from hindbrain.domain.card import Card, CardId, EventType
+from hindbrain.domain.errors import HumanNeeded, IllegalMove, InvalidParams, Rejected
+from hindbrain.domain.evidence import Domain
+from hindbrain.services.brains import Brains, OpenBrain
+from hindbrain.services.card_acts import card_terms, tell
+from hindbrain.services.card_evidence import CardEvidence
+from hindbrain.services.card_links import CardChange, CardLinks
+from hindbrain.services.cards import Cards
+from hindbrain.services.evidence_anchor import Anchors
+from hindbrain.services.evidence_guard import traces_of
+from hindbrain.services.gateway import Gateway
+from hindbrain.stores.port import Intent
+
+__all__ = ["CardPublishing"]
+
+PUBLISH = "card.publish"  # kind of an intent: a card is on its way to the medulla
+_FROM = {AnchorKind.REPO: AnchorKind.WORKTREE, AnchorKind.GLOBAL: AnchorKind.REPO}
+
+
+class CardPublishing:
+    """What gives a card its scope."""
+
+    def __init__(
+        self,
+        brains: Brains,
+        anchors: Anchors,
+        cards: Cards,
+        evidence: CardEvidence,
+        links: CardLinks,
+        gateway: Gateway,
+        clock: Callable[[], int],
+    ) -> None:
+        self._brains = brains
+        self._anchors = anchors
+        self._cards = cards
+        self._evidence = evidence
+        self._links = links
+        self._gateway = gateway
+        self._clock = clock
+
+    def publish(
+        self,
+        caller: Caller,
+        card_id: str,
+        *,
+        to: AnchorKind,
+        reason: str,
+        reviewer: str | None,
+        target_anchor_id: str | None,
+        cwd: str | None,
+        as_global: bool,
+    ) -> dict[str, Any]:
+        """Move an active card one scope outward: from a checkout to its repository, from there to every project."""
+        if not reason.strip():
+            raise InvalidParams("reason is empty", fix="say why it holds beyond where it was found")
+        _, card = self._cards.holding(caller, card_id)
+        if not card.active:
+            raise IllegalMove(f"{card.id} is {card.status.value}; only active cards are published", fix="promote it first")
+        if _FROM.get(to) is not card.anchor.kind:
+            raise IllegalMove(
+                f"a card at {card.anchor.kind.value} cannot be published to {to.value}: worktree leads to repo, repo to global",
+                fix="publish one step outward at a time",
+            )
+        if (as_global or reviewer is not None) and caller.channel is not Channel.HUMAN:
+            raise HumanNeeded(
+                f"a reviewer is a person; this call came by the channel {caller.channel.value}",
+                fix=f"ask a person to run it in a terminal: hindbrain knowledge publish {card.id} --to {to.value}",
+            )
+        metadata = {"reviewer": reviewer or caller.agent} if caller.channel is Channel.HUMAN else {}
+        if to is AnchorKind.GLOBAL:
+            fresh = self._to_everybody(caller, card, reason, metadata, target_anchor_id, as_global=as_global)
+        else:
+            anchor = self._repository(caller, card, target_anchor_id, cwd)
+            with self._links.changing(caller, card_id, texts=(reason, reviewer or ""), site="knowledge.publish") as change:
+                self._still(change.card, card)
+                fresh = self._place(caller, change, anchor, change.card.domain, reason, metadata)
+        old = card.anchor
+        return {
+            "ok": True,
+            "schema": "hindbrain-card-published-v0",
+            "card_id": card.id,
+            "old_anchor_kind": old.kind.value,
+            "old_anchor_id": old.id,
+            "old_parent_anchor_id": old.parent,
+            "new_anchor_kind": fresh.anchor.kind.value,
+            "new_anchor_id": fresh.anchor.id,
+            "new_parent_anchor_id": fresh.anchor.parent,
+            "domain": fresh.domain.value,
+            "rendered": f"published {card.id}: {old.kind.value}:{old.id} -> {fresh.anchor.kind.value}:{fresh.anchor.id}",
+        }
+
+    @staticmethod
+    def _still(now: Card, seen: Card) -> None:
+        if (now.status, now.anchor) != (seen.status, seen.anchor):
+            raise IllegalMove(f"{now.id} was moved a moment ago", fix="look at it again, then decide")
+
+    def _repository(self, caller: Caller, card: Card, target: str | None, cwd: str | None) -> Anchor:
+        """Where it goes: what is named, its own repository, or the one of the directory."""
+        if target is not None:
+            return Anchor(kind=AnchorKind.REPO, id=target)
+        if card.anchor.parent is not None:
+            return Anchor(kind=AnchorKind.REPO, id=card.anchor.parent)
+        found = self._anchors.scoped(caller, AnchorKind.REPO, cwd=cwd).anchor
+        if found.kind is not AnchorKind.REPO or found == LEGACY:
+            raise InvalidParams(
+                f"{card.id} does not say which repository it belongs to",
+                fix="give target_anchor_id, publish a card with a parent anchor, or give a cwd inside a git repository",
+            )
+        return found
+
+    def _place(
+        self, caller: Caller, change: CardChange, anchor: Anchor, domain: Domain, reason: str, metadata: dict[str, Any]
+    ) -> Card:
+        old, status = change.card.anchor, change.card.status
+        told = metadata | {
+            "old_anchor": {"kind": old.kind.value, "id": old.id, "parent": old.parent},
+            "new_anchor": {"kind": anchor.kind.value, "id": anchor.id, "parent": anchor.parent},
+        }
+
+        def put(seq: int) -> None:
+            change.card = replace(change.card, anchor=anchor, domain=domain, version=seq, status_seq=seq, updated_at=change.at)
+            change.writer.put_card(change.card, terms=card_terms(change.card))
+
+        tell(
+            change.writer,
+            caller,
+            change.card,
+            EventType.PUBLISHED,
+            salt=change.salt,
+            at=change.at,
+            reason=reason,
+            before=status,
+            after=status,
+            metadata=told,
+            put=put,
+        )
+        return change.card
+
+    def _to_everybody(
+        self, caller: Caller, card: Card, reason: str, metadata: dict[str, Any], target: str | None, *, as_global: bool
+    ) -> Card:
+        """A card goes to the medulla with copies of what it cites; its project keeps a pointer and its history."""
+        if target not in (None, GLOBAL.id):
+            raise InvalidParams(f"{target!r} is not read by any context", fix=f"leave it out; what is global is {GLOBAL.id}")
+        if card.domain is not Domain.GLOBAL and not as_global:
+            raise InvalidParams(
+                f"a global anchor needs the domain global; {card.id} has {card.domain.value}",
+                fix="a person can publish it with as_global, which makes it so",
+            )
+        brain, _ = self._cards.holding(caller, card.id)
+        for text in (reason, *map(str, metadata.values())):
+            self._gateway.check_text(text)
+        with self._brains.use(brain) as opened, self._brains.use(self._brains.home.medulla()) as medulla:
+            self._gateway.check_hygiene(
+                medulla, [card.statement, card.content, reason, *map(str, metadata.values())], site="publish"
+            )
+            salt = self._gateway.salt(medulla)
+            if medulla.store.tombstones([m for text in (card.statement, card.content) for m, _, _ in traces_of(text, salt)]):
+                raise Rejected("this value was rejected or forgotten in the medulla", fix="a person can lift the rejection")
+            intent = Intent(
+                id=secrets.token_hex(8), kind=PUBLISH, payload=json.dumps({"card": card.id, "reason": reason}), at=self._clock()
+            )
+            with opened.store.writing() as writer:
+                writer.put_intent(intent)
+            try:
+                fresh = self._arrive(caller, opened, medulla, card, reason, metadata, salt)
+            except BaseException:
+                with opened.store.writing() as writer:
+                    writer.drop_intent(intent.id)
+                raise
+            self._leave(caller, opened, card.id, reason, metadata, intent.id)
+        return fresh
+
+    def _arrive(
+        self,
+        caller: Caller,
+        opened: OpenBrain,
+        medulla: OpenBrain,
+        card: Card,
+        reason: str,
+        metadata: dict[str, Any],
+        salt: str,
+    ) -> Card:
+        links = [link for link in opened.store.links(cards=[card.id]) if link.live]
+        rows = opened.store.evidence([link.evidence_id for link in links])
+        with medulla.store.writing() as writer:
+            if (there := writer.card(card.id)) is not None:
+                return there
+            self._evidence.bring(caller, medulla, writer, rows, salt)
+            moved = replace(card, domain=Domain.GLOBAL)
+            change = CardChange(opened=medulla, writer=writer, card=moved, links=(), salt=salt, at=self._clock())
+            fresh = self._place(caller, change, GLOBAL, Domain.GLOBAL, reason, metadata)
+            for link in links:
+                writer.put_link(link)
+        return fresh
+
+    def _leave(
+        self, caller: Caller, opened: OpenBrain, card_id: CardId, reason: str, metadata: dict[str, Any], intent: str
+    ) -> None:
+        salt = self._gateway.salt(opened)
+        with opened.store.writing() as writer:
+            card = writer.card(card_id)
+            if card is not None and card.anchor.kind is not AnchorKind.GLOBAL:
+                change = CardChange(opened=opened, writer=writer, card=card, links=(), salt=salt, at=self._clock())
+                self._place(caller, change, GLOBAL, Domain.GLOBAL, reason, metadata)
+            writer.drop_intent(intent)
+
+    def finish(self, opened: OpenBrain) -> int:
+        """Complete or drop publications that a dead process left half done; answers how many there were."""
+        pending = [intent for intent in opened.store.intents() if intent.kind == PUBLISH]
+        for intent in pending:
+            told = json.loads(intent.payload)
+            with self._brains.use(self._brains.home.medulla()) as medulla:
+                arrived = CardId(told["card"]) in medulla.store.cards([CardId(told["card"])])
+            if arrived:
+                self._leave(FINISHER, opened, CardId(told["card"]), told["reason"], {}, intent.id)
+            else:
+                with opened.store.writing() as writer:
+                    writer.drop_intent(intent.id)
+        return len(pending)
