@@ -127,6 +127,18 @@ def test_gr_180_an_argument_of_the_operation_wins_over_a_flag_of_every_command()
     assert (found, told) == ({"root": "/mine"}, {})
 
 
+def test_a_list_is_told_by_repeating_its_flag_in_the_singular() -> None:
+    texts = {"type": "array", "items": {"type": "string"}}
+    properties = {"evidence_refs": texts, "criteria": texts, "refs": {"type": "string"}}
+    command = {"name": "x", "schema": {"properties": properties}, "positional": []}
+
+    read = parse(command, ["--evidence-ref", "a", "--evidence-refs", "b", "--evidence-ref=c", "--criterion", "d"], {})
+
+    assert read == {"evidence_refs": ["a", "b", "c"], "criteria": ["d"]}
+    with pytest.raises(Usage, match="no flag --ref"):
+        parse(command, ["--ref", "a"], {})  # no list: it has one name
+
+
 def test_gr_180_required_arguments_are_not_missed_by_a_call_for_help() -> None:
     told: dict[str, Any] = {}
 

@@ -77,7 +77,7 @@ def test_gr_180_every_error_has_the_exit_code_of_its_table(code: str) -> None:
 
 
 @pytest.mark.req("MED-306")
-@pytest.mark.parametrize(("verdict", "code"), [(0, 0), (1, 1), (2, 2), (7, 0), ("1", 0), (None, 0)])
+@pytest.mark.parametrize(("verdict", "code"), [(0, 0), (1, 1), (2, 2), (3, 3), (7, 0), ("1", 0), (None, 0)])
 def test_med_306_an_answer_with_a_verdict_of_its_own_decides_the_exit_code(verdict: object, code: int) -> None:
     assert exit_code({"ok": True, "status": "warn", "exit_code": verdict}) == code
 

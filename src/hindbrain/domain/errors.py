@@ -39,8 +39,10 @@ __all__ = [
     "Refusal",
     "Rejected",
     "StaleWrite",
+    "StoreBehind",
     "StoreNewer",
     "StoreUnavailable",
+    "SwitchedOff",
     "TableRefused",
     "TimedOut",
     "Unauthorized",
@@ -138,6 +140,12 @@ class TableRefused(Refusal):
     """The table of a migration does not name every live claim once, or names a place that cannot take one."""
 
     code = "table_refused"
+
+
+class SwitchedOff(Refusal):
+    """A person switched this off in the settings of the home."""
+
+    code = "switched_off"
 
 
 class InvalidParams(HindbrainError):
@@ -261,6 +269,13 @@ class StoreNewer(HindbrainError):
 
     code = "store_newer"
     http_status = 500
+
+
+class StoreBehind(HindbrainError):
+    """The database was written by an older release, or is not there yet; a call that only looks leaves it so."""
+
+    code = "store_behind"
+    http_status = 503
 
 
 class StoreUnavailable(HindbrainError):

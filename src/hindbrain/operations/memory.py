@@ -31,7 +31,7 @@ from hindbrain.services.rendering import gap_text, rendered
 from hindbrain.stores.evidence_files import Ignoring
 from hindbrain.stores.port import Where
 
-__all__ = ["delete", "get", "ingest", "list_", "purge", "record", "reindex", "restore", "search"]
+__all__ = ["TimeArgument", "delete", "get", "ingest", "list_", "moment", "purge", "record", "reindex", "restore", "search"]
 
 Wing = Annotated[str, Meta(max_length=WORD_MAX, description="area of knowledge; says nothing about the checkout")]
 Room = Annotated[str | None, Meta(description="part of the wing")]
@@ -48,7 +48,8 @@ TierArgument = Annotated[str | None, Meta(description="project or medulla; defau
 TimeArgument = Annotated[str | int | float | None, Meta(description="milliseconds, seconds or ISO")]
 
 
-def _time(value: str | int | float | None, name: str) -> int | None:
+def moment(value: str | int | float | None, name: str) -> int | None:
+    """A time as a caller wrote it, in milliseconds."""
     found = time_of(value)
     if value is not None and found is None:
         raise InvalidParams(
@@ -110,7 +111,7 @@ def record(
         message=message_id,
         speaker=speaker,
         role=role,
-        said_at=_time(said_at, "said_at"),
+        said_at=moment(said_at, "said_at"),
         anchor_kind=anchor_kind,
         anchor_id=anchor_id,
         cwd=cwd,
@@ -296,7 +297,7 @@ def purge(
     tier: Annotated[str | None, Meta(description="medulla for the shared one")] = None,
 ) -> dict[str, Any]:
     """Erase for good what memory.delete took away: text, words and vectors."""
-    return call.house.observations.purge(call.caller, before=_time(before, "before"), tier=tier)
+    return call.house.observations.purge(call.caller, before=moment(before, "before"), tier=tier)
 
 
 @operation(

@@ -32,6 +32,9 @@ RULES = """\
 - `wake` is for a fresh start: who you are, what matters most, and these rules.
 - `memory.delete` takes a row of evidence away and `memory.restore` brings it back; `memory.purge` erases, which is a human act.
   `memory.reindex` reads sources again after an upgrade.
+- What came of memory that was used is recorded after it happened, never before: `adoption.guidance` says when, `adoption.capture`
+  plans and writes it, `adoption.review` sums it up. `knowledge.advise` gives an evaluator's advice on a card; it decides nothing.
+  A person changes a default; `defaults.propose` and `defaults.rollback` say whether outcomes speak for it or against it.
 - `reject` and `forget` are human acts: a rejected value does not come back, what is forgotten is erased.
 - `history` and `recall` (with as_of) show what was believed when; `ledger.show` and `ledger.verify` show and prove the record.
 - `export` and `import` carry a brain to another machine, `rebind` follows a repository that moved, `uninit` takes back

@@ -114,7 +114,7 @@ def _flag(
     flag, joined, value = words[position - 1].partition("=")
     name = {"-h": "help"}.get(flag, flag.lstrip("-").replace("-", "_"))
     negated = name.startswith("no_") and name not in properties
-    target = name[3:] if negated else name
+    target = name[3:] if negated else _said_once(name, properties)
     schema = properties.get(target)
     kind = kind_of(schema)[0] if schema is not None else GLOBALS.get(target)
     if kind is None or (negated and kind != "boolean") or not (flag.startswith("--") or flag == "-h"):
@@ -130,6 +130,14 @@ def _flag(
         position += 1
     _put(store, target, known, value)
     return position
+
+
+def _said_once(name: str, properties: Mapping[str, Any]) -> str:
+    """The argument that a flag means: a list is told by repeating its flag, so one item may be said in the singular."""
+    if name in properties or name in GLOBALS:
+        return name
+    plurals = (f"{name}s", f"{name.removesuffix('on')}a")  # refs, criteria
+    return next((one for one in plurals if one in properties and kind_of(properties[one])[0] == "list"), name)
 
 
 def _put(store: dict[str, Any], name: str, schema: Mapping[str, Any], text: str) -> bool:

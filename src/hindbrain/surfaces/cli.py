@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
     from hindbrain.surfaces.manifest import Command, Manifest
 
-__all__ = ["CALL", "LOCAL", "carry_out", "home_of", "main"]
+__all__ = ["CALL", "LOCAL", "answered", "carry_out", "home_of", "main"]
 
 # Commands that concern processes or this program itself. Their descriptions are in local.py, loaded when one is used.
-LOCAL = ("serve", "stop", "status", "mcp", "hook", "call", "completion", "help", "version")
+LOCAL = ("serve", "stop", "status", "mcp", "hook", "call", "completion", "help", "version", "adoption.wrap")
 
 CALL: Command = {
     "name": "call",
@@ -75,6 +75,8 @@ def _run(words: list[str]) -> int:
             return _call(rest[1:], given)
         if rest[0] in LOCAL:
             return _local(rest[0], rest[1:], given)
+        if rest[:2] == ["adoption", "wrap"]:
+            return _local("adoption.wrap", rest[2:], given)
         return _operation(rest, given)
     except Usage as wrong:
         return _failed({"code": "invalid_params", "message": wrong.message, "fix": wrong.fix}, given)
@@ -130,7 +132,7 @@ def _call(rest: list[str], given: dict[str, Any]) -> int:
 
 def carry_out(op: Command, read: dict[str, Any], given: dict[str, Any]) -> int:
     """Call one operation and show its answer."""
-    return output.present(_answered(op, read, given), given)
+    return output.present(answered(op, read, given), given)
 
 
 def _about(given: dict[str, Any]) -> dict[str, Any]:
@@ -144,7 +146,8 @@ def _asks_for_a_person(answer: dict[str, Any]) -> bool:
     return code == "human_needed" and os.isatty(0) and os.isatty(2)
 
 
-def _answered(op: Command, read: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
+def answered(op: Command, read: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
+    """The answer of one operation, or the failure that stands for it."""
     from hindbrain.surfaces import calling
 
     try:
@@ -179,6 +182,9 @@ def _unknown(rest: list[str], known: Manifest, given: dict[str, Any]) -> int:
 
     family = [op for name, op in sorted(known.offered.items()) if name.startswith(f"{rest[0].replace('-', '_')}.")]
     if family and len(rest) > 1 and rest[1] in ("--help", "-h"):
+        from hindbrain.surfaces.local import COMMANDS
+
+        family += [op for name, op in COMMANDS.items() if name.startswith(f"{rest[0]}.")]
         output.write(helping.family(rest[0], family))
         return 0
     word = " ".join(rest[:2]) if any(name.startswith(f"{rest[0]}.") for name in known.offered) else rest[0]

@@ -57,6 +57,13 @@ _BY_NAME = {
     "graph.export.target": "graph.svg",
     "memory.ingest.path": "docs/meeting.md",
     "pattern": "**/*.py",
+    "feature": "include_cards",
+    "surface": "card-context",
+    "candidate": "card-context-default",
+    "evaluator_id": "evaluator:reader",
+    "subject_kind": "qi",
+    "subject_id": "card_0123456789abcdef01234567",
+    "proposed_action": "promote",
     "federate.repos": [{"name": "app", "path": "/src/app"}],
 }
 _BY_KIND = {"integer": 1, "number": 0.5, "boolean": True, "list": ["some text"], "documents": [{}], "object": {}}
@@ -92,7 +99,9 @@ def program(known: Manifest, local: Mapping[str, Command]) -> str:
     for op in others:
         if "." in op["name"]:
             groups.setdefault(op["name"].split(".")[0].capitalize(), []).append(op)
-    groups["Processes and this program"] = [op for name, op in local.items() if name not in _FIRST]
+    for name, op in local.items():
+        if name not in _FIRST:
+            groups.setdefault(name.split(".")[0].capitalize() if "." in name else "Processes and this program", []).append(op)
     for title, group in groups.items():
         if group:
             lines += [f"{title}:", *_listed({_spoken(op["name"]): op["summary"] for op in group}), ""]
@@ -207,7 +216,7 @@ def nearest(word: str, known: Manifest) -> list[str]:
 
     from hindbrain.surfaces.cli import LOCAL
 
-    names = [_spoken(name) for name in known.offered] + list(LOCAL)
+    names = [_spoken(name) for name in (*known.offered, *LOCAL)]
     spoken = _spoken(word)
     inside = [name for name in names if spoken in name.split() or name.startswith(f"{spoken} ")]
     return (get_close_matches(spoken, names, n=3) or inside)[:3]

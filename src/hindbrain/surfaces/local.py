@@ -78,6 +78,24 @@ COMMANDS: dict[str, Command] = {
             ("for_shell",),
             for_shell={"enum": list(completion.SHELLS), "description": "which shell", "required": True},
         ),
+        _command(
+            "adoption.wrap",
+            "Run one command and capture how it ended as an outcome: exit code 0 is accepted, any other rejected.\n\n"
+            "The command follows after --, is started without a shell, and its output passes through as it comes. The exit code "
+            "is the command's own. Nothing is recorded without --execute, and then by the checked way, as adoption capture does.",
+            surface=_text("where the outcome is seen, such as card-context", required=True),
+            outcome=_text("what came of it; auto goes by how the command ends", default="auto"),
+            query=_text("what had been asked"),
+            context_hash=_text("context_hash of the pack that was used"),
+            card_id=_text("the card it is about, card_…"),
+            evaluator_id=_text("whose advice it is about"),
+            research_report_id=_text("the research report it is about"),
+            note=_text("what happened, in a sentence or two"),
+            metadata={"type": "object", "description": "more, as one JSON object"},
+            execute={**_YES_NO, "description": "record it; without this only the plan is shown"},
+            allow_warnings={**_YES_NO, "description": "record what lacks something; never what is invalid"},
+            report=_text("file for the report, instead of standard error"),
+        ),
         _command("help", "Explain the program or one command.", ("command",), command={"type": "array", "items": _TEXT}),
         _command("version", "Print the version."),
     )
@@ -87,6 +105,10 @@ COMMANDS: dict[str, Command] = {
 def run(name: str, rest: list[str], given: dict[str, Any]) -> int:
     """Run one local command and return its exit code."""
     command = COMMANDS[name]
+    if name == "adoption.wrap":
+        from hindbrain.surfaces import wrapping
+
+        return wrapping.run(command, rest, given)
     if name in ("mcp", "hook") and not {"--help", "-h"} & set(rest):
         return _handed_over(name, rest, given)
     read = arguments.parse(command, rest, given)
@@ -214,7 +236,7 @@ def _help(read: dict[str, Any], given: dict[str, Any]) -> int:
         output.write(helping.program(known, COMMANDS))
         return 0
     found = known.resolve(words)
-    command = found[0] if found else COMMANDS.get(words[0])
+    command = found[0] if found else COMMANDS.get(".".join(words[:2])) or COMMANDS.get(words[0])
     if command is None:
         raise UnknownOperation(f"there is no command {' '.join(words)[:80]!r}", fix="hindbrain help lists them all")
     output.write(helping.command(command))

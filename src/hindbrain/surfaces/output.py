@@ -75,7 +75,7 @@ def _failed(answer: Mapping[str, Any]) -> bool:
 def exit_code(answer: Mapping[str, Any]) -> int:
     """0 when done, 1 when refused or not found, 2 when the call itself was wrong (GR-180); 3 only where that was asked for."""
     if not _failed(answer):
-        # An answer may have a verdict of its own, as a doctor has (MED-306), or a report that somebody wants to fail on (MIND-015).
+        # An answer may have a verdict of its own: a doctor has (MED-306), and a report that somebody wants to fail on (MIND-015).
         verdict = answer.get("exit_code")
         return verdict if isinstance(verdict, int) and 0 <= verdict <= 3 else 0
     from hindbrain.domain.errors import ERRORS, HindbrainError
