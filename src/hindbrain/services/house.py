@@ -188,4 +188,5 @@ class House:
         self.embedding.close()
         self.counters.flush()
         self.recall.close()
+        self.retrieval.close()
         self.brains.close()

@@ -6,9 +6,11 @@ by word. Without a model, or before the vectors are made, words alone answer, an
 
 import threading
 from collections import OrderedDict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from hindbrain.domain.anchor import LEGACY, AnchorKind
@@ -59,6 +61,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Gathered", "Hit", "Retrieval", "Search", "Served"]
 
+_BESIDE = 4  # threads that look words up while the model computes; who finds none free does it in its own
 _ASKED = 32  # questions whose vectors are kept: one question is asked of several shelves and brains
 _READ = 20  # rows that are read at least: some may say the same
 _EVERYTHING = Where()
@@ -158,6 +161,16 @@ class Retrieval:
         self._embedding = embedding
         self._asked: OrderedDict[tuple[str, str], Question] = OrderedDict()
         self._lock = threading.Lock()
+        self._pool = ThreadPoolExecutor(_BESIDE, thread_name_prefix="retrieval")
+
+    def close(self) -> None:
+        self._pool.shutdown(cancel_futures=True)
+
+    def _beside(self, work: Callable[[], Found]) -> Callable[[], Found]:
+        """Begin a lookup on another thread: neither the database nor the model needs the interpreter while it computes. What is
+        given back waits for the result, or does the work itself when no thread was free."""
+        doing = self._pool.submit(work)
+        return cache(lambda: work() if doing.cancel() else doing.result())
 
     # -- candidates --------------------------------------------------------------------------------------------------
 
@@ -175,21 +188,28 @@ class Retrieval:
         """The best by words and the nearest by meaning, each with both scores. Filters come before everything else."""
         words = tuple(query_terms(query)[:QUERY_TERMS])
         filtered = where if where is not None and where != _EVERYTHING else None
-        found = opened.store.find(words, limit=by_words, within=within, shelf=shelf, where=filtered)
+        finding: Callable[[], Found] = partial(
+            opened.store.find, words, limit=by_words, within=within, shelf=shelf, where=filtered
+        )
         cosines: dict[int, float] = {}
         among = None
         try:
-            served, question = self._question(opened, query)
+            state = self._state(opened)
+            if state.serving_stamp is not None:
+                finding = self._beside(finding)
+            served, question = self._question(opened, state, query)
             if question is not None and served.stamp is not None:
                 among = opened.store.turns(filtered) if filtered is not None else None
                 vectors, asked = opened.store.vectors, question.vector.tolist()
                 near = vectors.nearest(served.stamp, shelf, asked, limit=by_meaning, among=among)
                 cosines = dict(zip(near.turns, near.cosines, strict=True))
-                cosines |= vectors.cosines(served.stamp, shelf, asked, [turn for turn in found.turns if turn not in cosines])
+                more = [turn for turn in finding().turns if turn not in cosines]
+                cosines |= vectors.cosines(served.stamp, shelf, asked, more)
         except (Busy, StoreUnavailable) as failure:
-            # Vectors are derived, and the words have answered already: what was found is told, and what was not asked.
+            # Vectors are derived, and the words answer without them: what was found is told, and what was not asked.
             why = f"its vectors did not answer: {failure.message}"
             served, question, cosines = Served(stamp=None, state="unreachable", reason=why, fix="hindbrain doctor"), None, {}
+        found = finding()
         gathered = Gathered(
             query=query,
             words=words,
@@ -203,12 +223,16 @@ class Retrieval:
         )
         return replace(gathered, trust=trust(max(found.scores, default=0.0), gathered.weight(words)))
 
-    def _question(self, opened: OpenBrain, query: str) -> "tuple[Served, Question | None]":
-        """The vectors of a question for the vectors that this brain has."""
+    def _state(self, opened: OpenBrain) -> IndexState:
+        """How far the vectors of this brain are, after a little time was lent to them."""
         state = self._embedding.state(opened)
         if state.pending:
             with suppress(Busy, StoreUnavailable):  # a disk without room for more vectors has room for the question
                 state = self._embedding.lend(opened) or state
+        return state
+
+    def _question(self, opened: OpenBrain, state: IndexState, query: str) -> "tuple[Served, Question | None]":
+        """The vectors of a question for the vectors that this brain has."""
         stamp = state.serving_stamp
         if stamp is None or not query.strip():
             return _by_words(state), None
