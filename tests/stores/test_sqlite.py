@@ -19,6 +19,7 @@ from hindbrain.stores.sql_rows import COLUMNS
 from hindbrain.stores.sql_writer import LIVE
 from hindbrain.stores.sqlite import SqliteStore
 from hindbrain.stores.sqlite_files import Turns, require_library
+from hindbrain.stores.vector_port import Shelf
 from tests.stores.conftest import BRAIN
 from tests.stores.disks import Disk
 from tests.stores.releases import RELEASES, old_brain
@@ -118,6 +119,20 @@ def test_store_how_common_a_word_is_follows_whoever_writes(directory: Path) -> N
     theirs.replace_index()
     erase(theirs, "first")
     assert common() == [1, 1]
+    mine.close()
+    theirs.close()
+
+
+def test_store_what_another_process_wrote_is_not_taken_for_damage(directory: Path) -> None:
+    mine, theirs = opened(directory), opened(directory)
+    put(mine, "first", "lock")
+    observe(mine, evidence("one", "lock"))
+    assert all(mine.find(["lock"], limit=9, shelf=shelf).turns for shelf in Shelf)
+
+    put(theirs, "second", "lock and queue")
+    observe(theirs, evidence("two", "lock and queue"))
+
+    assert mine.check() == ()
     mine.close()
     theirs.close()
 

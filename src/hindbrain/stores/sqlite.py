@@ -131,8 +131,7 @@ class SqliteStore(SqliteText):
                 if made_by != INDEX_VERSION:
                     raise _OldIndex if made_by else _BrokenIndex
                 self.mark(session)
-                for words in ("words", "evidence_words"):  # its own tables are looked at when it is first read
-                    session.rows(f"select rowid from idx.{words} limit 1")
+                _look_at_words(session)  # their own tables are looked at when they are first read
             except (FileNotFoundError, ValueError, apsw.SQLError, *BROKEN) as error:
                 raise _BrokenIndex from error
             for pragma in _PRAGMAS:
@@ -366,6 +365,7 @@ class SqliteStore(SqliteText):
 
     def check(self) -> tuple[str, ...]:
         with self.reading() as session:
+            _look_at_words(session)  # SQLite compares with what this connection last knew of them, and would call that damage
             said = {
                 name: session.rows(f"pragma {place}.integrity_check(10)")
                 for name, place in (("brain.db", "main"), ("index.db", "idx"))
@@ -379,3 +379,9 @@ class SqliteStore(SqliteText):
         while self._idle:
             with suppress(IndexError):
                 self._idle.pop()[0].close()
+
+
+def _look_at_words(session: Session) -> None:
+    """Read something of each table of words: thereby its connection learns how that is laid out now."""
+    for words in ("words", "evidence_words"):
+        session.rows(f"select rowid from idx.{words} limit 1")
