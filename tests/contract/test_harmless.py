@@ -206,6 +206,8 @@ ONE_WORD = {
     "timeline": "node",
     "trace": "text",
     "warmup": "task_description",
+    "context": "query",
+    "knowledge.retrieve": "query",
 }
 QUESTIONS = st.one_of(
     st.tuples(

@@ -336,4 +336,8 @@ def test_mind_207_the_foremost_cards_are_neither_demoted_nor_retired(store: Brai
     assert [card.id for card in store.foremost_cards(9)] == order
     assert [card.id for card in store.foremost_cards(2, after=1)] == order[1:3]
     assert store.foremost_cards(2, after=4) == store.foremost_cards(0) == ()
-    assert store.standing() == {("qi", "candidate"): 2, ("qi", "promoted"): 2, ("qi", "demoted"): 1, ("qi", "retired"): 1}
+    standing = {("qi", "candidate"): 2, ("qi", "promoted"): 2, ("qi", "demoted"): 1, ("qi", "retired"): 1}
+    assert store.standing() == store.standing(published=False) == standing
+    keep(store, a_card("card_h", rank=Rank.SHU, domain=Domain.GLOBAL, anchor=GLOBAL))
+    assert store.standing(published=False) == standing
+    assert store.standing() == standing | {("shu", "candidate"): 1}

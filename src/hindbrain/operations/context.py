@@ -11,7 +11,7 @@ from hindbrain.policy.cards import CONTEXT_DAO_TIAN, CONTEXT_ITEMS
 from hindbrain.policy.evidence import WORD_MAX
 from hindbrain.services.call import Call, Retrieved
 from hindbrain.services.context import Asked
-from hindbrain.services.context_text import pack_text
+from hindbrain.services.context_text import pack_text, suggestion_text
 from hindbrain.services.rendering import gap_text
 
 __all__ = ["context"]
@@ -43,14 +43,15 @@ def context(
         suggestions=include_distill_suggestions,
     )
     pack = call.house.context.pack(call.caller, asked)
-    text, left = pack_text(pack.told(), pack.suggestions, call.house.recall.tokens)
+    after = [*map(suggestion_text, pack.suggestions), *map(gap_text, pack.gaps)]
+    text, left = pack_text(pack.told(), after, call.house.recall.tokens)
     answer = {
         "schema": "hindbrain-context-v0",
         **pack.told(),
         "context_hash": pack.hash,
         "distill_suggestions": pack.suggestions,
         "honest_gaps": pack.gaps,
-        "rendered": "\n\n".join([text, *map(gap_text, pack.gaps)]),
+        "rendered": text,
     }
     found = sum(len(section["items"]) for section in pack.sections)
     return Retrieved(answer=answer | ({"left_out": left} if left else {}), candidates=found)

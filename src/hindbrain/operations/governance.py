@@ -115,9 +115,11 @@ def reject(
 )
 def forget(
     call: Call,
-    claim: Subject,
+    claim: Annotated[str, Meta(description="slug or label of a claim, or id of evidence (ev_…) or a card (card_…)")],
     reason: Annotated[str, Meta(description="why")] = "",
     tier: Tier = None,
 ) -> dict[str, Any]:
-    """Erase a claim for real: rows, files, history, words and shared copies. The record keeps the act, not the content."""
+    """Erase a claim, evidence or a card for real: rows, files, history, words, copies and what rests on it alone.
+
+    The record keeps the act, not the content."""
     return call.house.erasure.forget(call.caller, claim=claim, reason=reason, tier=tier)

@@ -12,6 +12,7 @@ from hindbrain.domain.ledger import Act
 from hindbrain.domain.migration import moved_to
 from hindbrain.policy.limits import LOCK_WAIT_S
 from hindbrain.services.brains import Brains, OpenBrain
+from hindbrain.services.card_erasure import CardErasure
 from hindbrain.services.consolidation import forget_slug
 from hindbrain.services.events import Events
 from hindbrain.services.evidence_erasure import EvidenceErasure
@@ -34,6 +35,7 @@ class Erasure:
         gateway: Gateway,
         reconciler: Reconciler,
         evidence: EvidenceErasure,
+        cards: CardErasure,
         events: Events,
         clock: Callable[[], int],
     ) -> None:
@@ -42,6 +44,7 @@ class Erasure:
         self._gateway = gateway
         self._reconciler = reconciler
         self._evidence = evidence
+        self._cards = cards
         self._events = events
         self._clock = clock
 
@@ -71,6 +74,7 @@ class Erasure:
             # After the tombstones: whatever is written meanwhile is refused, and what was there before is found here.
             said = [block.text or block.label for one in targets for block in one.blocks]
             withdrawn = self._evidence.withdraw(caller, opened, said, prints)
+            retired = self._cards.withdraw(caller, opened, prints)
         return {
             "ok": True,
             "schema": "hindbrain-reject-v0",
@@ -78,6 +82,7 @@ class Erasure:
             "brain": brain.name,
             "ended": hit,
             "evidence_ended": withdrawn,
+            "cards_retired": retired,
             "rendered": f"Rejected {slug!r} in {brain.display_name}; the value stays away.",
         }
 
@@ -148,6 +153,8 @@ class Erasure:
         """Erase a claim for real: row, file, history, words, graph, copies. The ledger keeps the act, not the content."""
         if self._evidence.is_id(claim):
             return self._evidence.forget(caller, evidence_id=claim, reason=reason)
+        if claim.startswith("card_"):
+            return self._cards.forget(caller, card_id=claim, reason=reason, among=self._evidence.all_brains(None))
         brain = self._router.named(caller, tier)
         slug = slug_of(claim)
         self._gateway.check_text(reason)

@@ -295,41 +295,58 @@ class Observations:
     # -- away and back -----------------------------------------------------------------------------------------------
 
     def delete(self, caller: Caller, *, evidence_id: str, reason: str) -> dict[str, Any]:
-        """Take a row out of every answer; it can be brought back until it is purged. Its source does not bring it back."""
+        """Take a row out of every answer; it can be brought back until it is purged. Its source does not bring it back.
+
+        The copy that a published card took to the medulla goes first: whoever is interrupted finds the row still here."""
         brain, row = self.holding(caller, evidence_id)
         self._gateway.check_text(reason)
         with self._brains.use(brain) as opened:
             self._gateway.check_hygiene(opened, [reason], site="memory.delete")
-            salt, now = self._gateway.salt(opened), self._clock()
-            with opened.store.writing() as writer:
-                writer.append(self._act("evidence.delete", caller, salt, [row.id], now))
-                writer.delete_evidence([row.id], at=now)
-                self._batches.put_anew(opened, writer, [row], at=now)
-                writer.put_tombstone(row_print(salt, row.id), at=now, by=caller.agent, reason=reason)
-                writer.put_mark(
-                    Mark(slug=row.id, kind=DELETED, at=now, by=caller.agent, channel=caller.channel.value, note=reason)
-                )
-        self._events.publish({"brain": brain.name, "act": "evidence.delete"}, session=caller.session)
+        for home, held in [*self._copies(brain, row.id, deleted=False), (brain, row)]:
+            with self._brains.use(home) as opened:
+                salt, now = self._gateway.salt(opened), self._clock()
+                with opened.store.writing() as writer:
+                    writer.append(self._act("evidence.delete", caller, salt, [row.id], now))
+                    writer.delete_evidence([row.id], at=now)
+                    self._batches.put_anew(opened, writer, [held], at=now)
+                    writer.put_tombstone(row_print(salt, row.id), at=now, by=caller.agent, reason=reason)
+                    writer.put_mark(
+                        Mark(slug=row.id, kind=DELETED, at=now, by=caller.agent, channel=caller.channel.value, note=reason)
+                    )
+            self._events.publish({"brain": home.name, "act": "evidence.delete"}, session=caller.session)
         return self._done("deleted", brain, row.id, f"Deleted {row.id}; memory.restore brings it back.")
+
+    def _copies(self, brain: Brain, evidence_id: EvidenceId, *, deleted: bool) -> list[tuple[Brain, Evidence]]:
+        """The medulla's copy of a project's row, if a card took one there."""
+        if brain.root is None or not self._brains.has_medulla():
+            return []
+        medulla = self._brains.home.medulla()
+        with self._brains.use(medulla) as opened:
+            found = opened.store.evidence([evidence_id], deleted=deleted).get(evidence_id)
+        return [(medulla, found)] if found is not None and (found.deleted_at is not None) is deleted else []
 
     def restore(self, caller: Caller, *, evidence_id: str) -> dict[str, Any]:
         """Bring a deleted row back as it was."""
         brain, row = self.holding(caller, evidence_id, deleted=True)
         if row.deleted_at is None:
             return self._done("restored", brain, row.id, f"{row.id} was not deleted.") | {"restored": False}
-        with self._brains.use(brain) as opened:
-            salt = self._gateway.salt(opened)
-            if opened.store.tombstones([mark for mark, _, _ in traces_of(row.content, salt)]):
-                raise Rejected("this value was rejected or forgotten here", fix="a person can lift the rejection in a terminal")
-            self._batches.revive(caller, opened, row, salt, mark=DELETED)
+        for home, held in [(brain, row), *self._copies(brain, row.id, deleted=True)]:
+            with self._brains.use(home) as opened:
+                salt = self._gateway.salt(opened)
+                if opened.store.tombstones([mark for mark, _, _ in traces_of(held.content, salt)]):
+                    raise Rejected(
+                        "this value was rejected or forgotten here", fix="a person can lift the rejection in a terminal"
+                    )
+                self._batches.revive(caller, opened, held, salt, mark=DELETED)
         return self._done("restored", brain, row.id, f"Restored {row.id}.")
 
     def purge(self, caller: Caller, *, before: int | None, tier: str | None) -> dict[str, Any]:
-        """Erase for good what was deleted: text, words and vectors."""
+        """Erase for good what was deleted: text, words and vectors. What a card cites is kept: it is the root of a belief."""
         brain = self._router.named(caller, tier)
         with self._brains.use(brain) as opened:
             rows = [row for row in self._deleted(opened) if before is None or (row.deleted_at or 0) < before]
-            ids = [row.id for row in rows]
+            cited = {link.evidence_id for link in opened.store.links(evidence=[row.id for row in rows])}
+            ids = [row.id for row in rows if row.id not in cited]
             salt, now = self._gateway.salt(opened), self._clock()
             if ids:
                 with opened.store.writing() as writer:
@@ -342,7 +359,9 @@ class Observations:
             "schema": "hindbrain-memory-purge-v0",
             "brain": brain.name,
             "purged": len(ids),
-            "rendered": f"Erased {len(ids)} deleted row(s) of {brain.display_name} for good.",
+            "kept": sorted(cited),
+            "rendered": f"Erased {len(ids)} deleted row(s) of {brain.display_name} for good."
+            + (f" Kept {len(cited)} that cards cite; forget erases those too." if cited else ""),
         }
 
     @staticmethod

@@ -13,6 +13,7 @@ from hindbrain.engines.chunking import Chunk, without
 from hindbrain.engines.text import folds, query_terms
 from hindbrain.engines.transcripts import Turn
 from hindbrain.services.brains import Brains, OpenBrain
+from hindbrain.services.card_erasure import CardErasure
 from hindbrain.services.events import Events
 from hindbrain.services.evidence import DELETED, Observations
 from hindbrain.services.evidence_batch import Batches
@@ -36,6 +37,7 @@ class EvidenceErasure:
         gateway: Gateway,
         observations: Observations,
         batches: Batches,
+        cards: CardErasure,
         events: Events,
         clock: Callable[[], int],
     ) -> None:
@@ -43,6 +45,7 @@ class EvidenceErasure:
         self._gateway = gateway
         self._observations = observations
         self._batches = batches
+        self._cards = cards
         self._events = events
         self._clock = clock
 
@@ -58,14 +61,15 @@ class EvidenceErasure:
         self._gateway.check_text(reason)
         home, row = self._observations.holding(caller, evidence_id, deleted=True)
         reached, unreached = [], []
-        for brain in self._all(home):
+        for brain in self.all_brains(home):
             try:
                 with self._brains.use(brain) as opened:
                     if brain.name == home.name:
                         self._gateway.check_hygiene(opened, [reason], site="forget")
                     ids = self._copies(opened, row) if brain.name == home.name else _there(opened, [row.id])
                     if ids:
-                        reached.append({"brain": brain.name, "rows": self._erase(caller, opened, row, ids, reason)})
+                        erased, cards = self._erase(caller, opened, row, ids, reason)
+                        reached.append({"brain": brain.name, "rows": erased, "cards": cards})
             except (HindbrainError, OSError) as failure:
                 if brain.name == home.name:
                     raise
@@ -83,11 +87,11 @@ class EvidenceErasure:
             "rendered": f"Forgot {row.id} in {len(reached)} place(s). What left this machine before cannot be called back.",
         }
 
-    def _all(self, home: Brain) -> list[Brain]:
+    def all_brains(self, home: Brain | None) -> list[Brain]:
         """The other brains first: whoever is interrupted finds the row still here, and asking again reaches what is left."""
         shared = [self._brains.home.medulla()] if self._brains.has_medulla() else []
-        others = [brain for brain in (*self._brains.all(), *shared) if brain.name != home.name]
-        return [*others, home]
+        others = [brain for brain in (*self._brains.all(), *shared) if home is None or brain.name != home.name]
+        return [*others, *([home] if home is not None else [])]
 
     def _copies(self, opened: OpenBrain, row: Evidence) -> list[EvidenceId]:
         """The row itself, and every other one of this brain that says just the same."""
@@ -101,20 +105,24 @@ class EvidenceErasure:
         ids = [seat.id for seat in opened.store.seats(found.turns).values()]
         return list(opened.store.evidence(ids).values())
 
-    def _erase(self, caller: Caller, opened: OpenBrain, row: Evidence, ids: Sequence[EvidenceId], reason: str) -> int:
+    def _erase(
+        self, caller: Caller, opened: OpenBrain, row: Evidence, ids: Sequence[EvidenceId], reason: str
+    ) -> tuple[int, list[dict[str, str]]]:
         salt, now = self._gateway.salt(opened), self._clock()
         rows = list(opened.store.evidence(ids, deleted=True).values())
         with opened.store.writing() as writer:
             writer.append(_act("evidence.forget", caller, salt, ids, now))
-            for mark in (*values_of(row.content, salt), *(row_print(salt, id_) for id_ in ids)):
+            values = values_of(row.content, salt)
+            for mark in (*values, *(row_print(salt, id_) for id_ in ids)):
                 writer.put_tombstone(mark, at=now, by=caller.agent, reason=reason or "forgotten")
+            cards = self._cards.reach(caller, opened, writer, ids, frozenset(values), salt)
             for id_ in ids:
                 writer.drop_mark(id_, DELETED)
             # The neighbours first: what they were found by goes out of the index together with the row itself.
             self._batches.put_anew(opened, writer, rows, at=now, documents=True)
             erased = writer.erase_evidence(ids)
         self._events.publish({"brain": opened.brain.name, "act": "evidence.forget"}, session=caller.session)
-        return erased
+        return erased, cards
 
     # -- reject ------------------------------------------------------------------------------------------------------
 

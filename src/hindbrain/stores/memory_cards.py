@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from hindbrain.domain.adoption import AdoptionEvent
+from hindbrain.domain.anchor import AnchorKind
 from hindbrain.domain.card import RANKS, Card, CardEvent, CardId, Link, Role, Status
 from hindbrain.domain.evidence import Evidence, EvidenceId
 from hindbrain.domain.ledger import Entry
@@ -150,8 +151,9 @@ class MemoryCardReads:
         found = sorted(standing, key=lambda card: (card.importance, card.created_at, card.id), reverse=True)
         return tuple(found[max(after, 0) :][: max(limit, 0)])
 
-    def standing(self) -> dict[tuple[str, str], int]:
-        return dict(Counter((card.rank.value, card.status.value) for card in self.each_card()))
+    def standing(self, *, published: bool = True) -> dict[tuple[str, str], int]:
+        cards = (card for card in self.each_card() if published or card.anchor.kind is not AnchorKind.GLOBAL)
+        return dict(Counter((card.rank.value, card.status.value) for card in cards))
 
     def card_words(self) -> dict[CardId, tuple[str, ...]]:
         return {id_: words for id_, (_, words) in sorted(self._state.cards.items())}

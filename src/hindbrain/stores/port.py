@@ -446,8 +446,8 @@ class BrainStore(Protocol):
         """Cards that are neither demoted nor retired by importance, then the last made first, then by id downwards."""
         ...
 
-    def standing(self) -> dict[tuple[str, str], int]:
-        """(tier, status) -> how many cards."""
+    def standing(self, *, published: bool = True) -> dict[tuple[str, str], int]:
+        """(tier, status) -> how many cards; without `published` only those that are not anchored globally."""
         ...
 
     def card_words(self) -> dict[CardId, tuple[str, ...]]:

@@ -14,8 +14,9 @@ from hindbrain.domain.card import RANKS, Card, CardEvent, CardId, EventType, Hin
 from hindbrain.domain.errors import HindbrainError, InvalidParams, StoreUnavailable
 from hindbrain.domain.evidence import Domain, EvidenceId
 from hindbrain.stores.port import CardFilter, FieldCount, ForeignCard
-from hindbrain.stores.sql_rows import COLUMNS, Head, Row, Session, insert, upsert
+from hindbrain.stores.sql_rows import COLUMNS, Head, Row, Session, TextIndex, insert, upsert
 from hindbrain.stores.sql_terms import joined
+from hindbrain.stores.vector_port import Shelf
 
 __all__ = ["CardReads", "CardWriter", "adoption_values", "card_values", "event_values", "link_values", "taken"]
 
@@ -144,8 +145,10 @@ class CardWriter:
     """The part of a write transaction that keeps cards and outcomes."""
 
     _session: Session
+    _index: TextIndex
     _brain: BrainId
     head: Head
+    erased: bool
 
     def card(self, card_id: CardId) -> Card | None:
         found = self._session.rows(f"{_CARD} and c.id = ?", (self._brain, card_id))
@@ -184,6 +187,8 @@ class CardWriter:
         self._session.rows("delete from card where brain_id = ? and id = ?", (self._brain, card_id))
         self._session.rows("delete from meta where brain_id = ? and key = ?", (self._brain, ERASING))
         self.head.card_turn += 1
+        self._index.erasing(self._session, Shelf.CLAIM)
+        self.erased = True
 
     def put_adoption(self, event: AdoptionEvent) -> None:
         made = self._session.rows(
@@ -235,8 +240,11 @@ class CardReads(ABC):
         )
         return tuple(map(_card_of, found))
 
-    def standing(self) -> dict[tuple[str, str], int]:
-        found = self._asked("select tier, status, count(*) from card where brain_id = ? group by tier, status", (self.brain_id,))
+    def standing(self, *, published: bool = True) -> dict[tuple[str, str], int]:
+        only = "" if published else "and anchor_kind <> 'global' "
+        found = self._asked(
+            f"select tier, status, count(*) from card where brain_id = ? {only}group by tier, status", (self.brain_id,)
+        )
         return {(tier, status): number for tier, status, number in found}
 
     def card_words(self) -> dict[CardId, tuple[str, ...]]:
