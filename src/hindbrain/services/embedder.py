@@ -171,6 +171,9 @@ class Embedder:
             self._failed.clear()
 
     def _get(self, stamp: str | None = None) -> "Encoder | None":
+        for found, encoder in list(self._loaded.values()) if stamp is not None else ():
+            if found.stamp == stamp:
+                return encoder
         path = None if self._off else self._path() if stamp is None else self._directory(stamp)
         if path is None:
             return None

@@ -352,8 +352,9 @@ class Retrieval:
         places = {(seat.thread, seat.position): one.turn for one in chosen if (seat := seats[one.turn]).thread}
         beside: dict[int, list[int]] = {}
         for (thread, position), turn in places.items():
-            around = (places.get((thread, position + step)) for step in (-1, 1))
-            beside[turn] = [other for other in around if other is not None]
+            before, after = places.get((thread, position - 1)), places.get((thread, position + 1))
+            if before is not None or after is not None:
+                beside[turn] = [other for other in (before, after) if other is not None]
         likeness = late_likeness(gathered.question.late, late_weights(gathered), states, beside)
         for one in chosen:
             one.late = likeness.get(one.turn)
