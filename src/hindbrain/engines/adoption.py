@@ -2,7 +2,6 @@
 
 import json
 import re
-import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -173,7 +172,6 @@ def planned(record: Record) -> dict[str, Any]:
         "record_command": command,
         "record_payload": {"action": "record", **arguments},
         "record_call": {"operation": "adoption.record", "arguments": arguments},
-        "rendered": shlex.join(command),
     }
 
 

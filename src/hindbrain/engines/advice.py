@@ -88,7 +88,6 @@ def advised(request: Request) -> dict[str, Any]:
         note=request.note,
         metadata=subject,
     )
-    plan = planned(record)
     return {
         "writes": False,
         "evaluator_id": request.evaluator_id,
@@ -101,7 +100,7 @@ def advised(request: Request) -> dict[str, Any]:
         "risk_notes": list(request.risk_notes),
         "note": request.note,
         "reasons": reasons,
-        "adoption_capture": {key: value for key, value in plan.items() if key != "rendered"},
+        "adoption_capture": planned(record),
         "rendered": "\n".join(
             [f"{recommendation}: {request.subject_kind} {request.subject_id}", *(f"- {one}" for one in reasons)]
         ),

@@ -1,5 +1,6 @@
 """Operations on outcomes: adoption guidance, prepare, check, record, capture and the reports; knowledge advise."""
 
+import shlex
 from typing import Annotated, Any
 
 from msgspec import Meta
@@ -126,7 +127,8 @@ def prepare(
         note=note,
         metadata=metadata,
     )
-    return {"schema": "hindbrain-adoption-plan-v0", **records.planned(found)}
+    plan = records.planned(found)
+    return {"schema": "hindbrain-adoption-plan-v0", **plan, "rendered": shlex.join(plan["record_command"])}
 
 
 @operation("adoption.check", effect=Effect.READ, raises=(InvalidParams,))

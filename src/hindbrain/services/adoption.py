@@ -3,6 +3,7 @@ memory leaves no trace here."""
 
 import json
 import secrets
+import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -136,7 +137,11 @@ class Adoption:
         written = self.record_checked(caller, record, allow_warnings=allow_warnings) if execute else None
         refusal = None if execute else self._refusal(caller, record)
         # What execute would be refused for is known before: a wrapped command need not run in vain.
-        said = [written["rendered"]] if written is not None else [f"would run: {plan['rendered']}", f"quality={quality.name}"]
+        said = (
+            [written["rendered"]]
+            if written is not None
+            else [f"would run: {shlex.join(plan['record_command'])}", f"quality={quality.name}"]
+        )
         said += [f"- {one}" for one in (*quality.errors, *quality.warnings)] if written is None else []
         said += [f"execute would be refused: {refusal['message']}"] if refusal is not None else []
         kept = ("writes", "blocked", "record_quality", "event")
@@ -147,7 +152,7 @@ class Adoption:
             "execute": execute,
             "surface": surface,
             "outcome": record.signal.value,
-            "record_plan": {key: value for key, value in plan.items() if key != "rendered"},
+            "record_plan": plan,
             "record_quality": quality.told(),
             "record_checked": {key: written[key] for key in kept} if written is not None else None,
             "refusal": refusal,
