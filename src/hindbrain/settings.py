@@ -125,6 +125,13 @@ SETTINGS: tuple[Setting, ...] = (
         help="whether the explicit tier all-brains may be asked at all on this machine; it is never a default",
         read_by="hindbrain.services.recall",
     ),
+    Setting(
+        name="adoption",
+        default=True,
+        help="whether outcomes of using memory may be recorded on this machine; reports on them work either way",
+        read_by="hindbrain.services.house",
+        environment="HINDBRAIN_ADOPTION",
+    ),
 )
 _BY_NAME = {setting.name: setting for setting in SETTINGS}
 

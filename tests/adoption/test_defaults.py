@@ -1,6 +1,7 @@
 """Gates, readiness, and a default that a person switches on and takes back (MIND-364 to MIND-387)."""
 
 import itertools
+import json
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from hindbrain.domain.adoption import Track
 from hindbrain.engines.readiness import gate, readiness
 from tests.adoption.outcomes import seen, table_counts
 from tests.adoption.test_reports import made
+from tests.support.scholar import Scholar
 from tests.support.still import still
 from tests.support.world import DAY, Actor, World
 
@@ -393,3 +395,29 @@ def test_mind_385_mind_386_mind_387_how_outcomes_may_be_observed(world: World) -
     ):
         assert word in rules
     assert list(world.place.rglob("*.db")) == []
+
+
+@pytest.mark.req("MIND-371", "MIND-374", "MIND-376", "MIND-377", "MIND-381")
+def test_mind_371_mind_374_a_context_follows_the_default_and_nothing_less(world: World) -> None:
+    stage = Stage(world)
+    scholar = Scholar(world, stage.root)
+    card = scholar.created("Bound every retry.")
+    scholar.ok("knowledge.promote", card_id=card, status="promoted", verification_refs=[scholar.saw()], reason="checked")
+
+    def shown() -> bool:
+        return card in json.dumps(stage.agent.call("context", query="bound every retry"))
+
+    assert shown() is False
+    seen(stage.agent, "accepted", 3, card_id=card, note="it helped")
+    assert stage.agent.call("adoption.readiness", candidate="card-context")["ready"] is True
+    assert stage.agent.call("defaults.propose", candidate="card-context", rollback_criteria=[CRITERION])["proposal_ready"] is True
+    assert shown() is False, "eligible is not on"
+    assert stage.enabled()["applied"]
+    assert shown() is True
+    assert stage.disabled()["applied"]
+    assert shown() is False
+    assert stage.enabled()["applied"]
+    seen(stage.agent, "rollback", note="it crowded out the law")
+    assert shown() is True, "an outcome alone changes nothing"
+    assert stage.person.call("defaults.rollback", candidate="card-context", execute=True)["applied"]
+    assert shown() is False
