@@ -8,8 +8,10 @@ __all__ = ["bytes_of", "still"]
 
 
 def bytes_of(place: Path) -> dict[str, bytes]:
-    """Every file below a place with its bytes; a database's shared memory is its readers' notebook and left out."""
-    return {str(path): path.read_bytes() for path in sorted(place.rglob("*")) if path.is_file() and path.suffix != ".db-shm"}
+    """Every file below a place with its bytes. What a reader of a database leaves beside it is left out: its shared memory, and
+    a log of changes without any."""
+    found = {path: path.read_bytes() for path in sorted(place.rglob("*")) if path.is_file() and path.suffix != ".db-shm"}
+    return {str(path): held for path, held in found.items() if held or path.suffix != ".db-wal"}
 
 
 @contextmanager

@@ -168,5 +168,5 @@ def suggested(insight: Insight, refs: Sequence[str], field: str) -> dict[str, An
     """An insight as a command that a person or an agent may run, once its content is written."""
     words = ["hindbrain", "knowledge", "distill", "--statement", insight.statement, "--content", TO_WRITE]
     words += ["--tier", SUGGESTED_TIER, "--field", field]
-    words += [word for ref in refs for word in ("--supporting-ref", ref)]
+    words += [word for ref in refs for word in ("--supporting-refs", ref)]
     return {"statement": insight.statement, "supporting_refs": list(refs), "suggested_command": words, "needs_content": True}

@@ -103,4 +103,5 @@ def rebind(
 @operation("instances", effect=Effect.READ)
 def instances(call: Call) -> dict[str, Any]:
     """List every brain of this home from disk, warm or dormant, with its own counters, and the owner's totals apart."""
-    return call.house.standing.instances() | {"self": call.house.standing.totals()}
+    standing = call.house.standing
+    return standing.instances() | {"self": standing.totals()} | standing.held(call.caller)

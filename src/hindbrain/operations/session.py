@@ -1,11 +1,12 @@
 """Operations of a session: health, handshake, selftest, playbook, doctor, cross_verify, help, operations."""
 
 import difflib
+from contextlib import suppress
 from typing import Annotated, Any
 
 from msgspec import Meta
 
-from hindbrain.domain.errors import BrainlessRoot, InvalidParams, UnknownOperation
+from hindbrain.domain.errors import BrainlessRoot, InvalidParams, StoreBehind, UnknownOperation
 from hindbrain.operations.registry import REGISTRY, Effect, describe, operation
 from hindbrain.policy.texts import RULES
 from hindbrain.services.call import Call
@@ -22,6 +23,8 @@ __all__ = [
     "session_handshake",
     "trust_selftest",
 ]
+
+KNOWLEDGE_TOOLS = ("context", "brief", "adoption", "bus")
 
 Scope = Annotated[str | None, Meta(description="the scope you asked for")]
 Tools = Annotated[list[str] | None, Meta(description="tools your host shows you")]
@@ -124,7 +127,7 @@ def doctor(
         observed_candidates=observed_candidates,
         error_text=error_text,
     )
-    return call.house.doctor.doctor(
+    answer = call.house.doctor.doctor(
         call.caller,
         scope=scope,
         observed=observed,
@@ -133,6 +136,17 @@ def doctor(
         missing=missing_tools or (),
         hits=_literal_hits(call, observed_query),
     )
+    return answer if call.caller.reads_files else answer | {"mcp": _offered_over_mcp()}
+
+
+def _offered_over_mcp() -> dict[str, Any]:
+    """Whether the tools that knowledge is used with are offered here, each with what it can do."""
+    listed = [name for name, op in REGISTRY.items() if "mcp" not in op.left_out]
+    actions = {tool: sorted(name for name in listed if name.split(".")[0] == tool) for tool in KNOWLEDGE_TOOLS}
+    return {
+        "required_tools": [{"name": tool, "advertised": bool(found)} for tool, found in actions.items()],
+        **{f"{tool}_actions": [name.partition(".")[2] for name in actions[tool]] for tool in ("adoption", "bus")},
+    }
 
 
 def _literal_hits(call: Call, query: str | None) -> int | None:
@@ -141,8 +155,9 @@ def _literal_hits(call: Call, query: str | None) -> int | None:
     if not query or not query.strip() or brain is None:
         return None
     wanted = query.casefold()
-    with call.house.brains.use(brain) as opened:
+    with suppress(StoreBehind), call.house.brains.looking(), call.house.brains.use(brain) as opened:
         return sum(version.active and wanted in version.text.casefold() for version in opened.store.each_live())
+    return None
 
 
 @operation("cross_verify", effect=Effect.READ, raises=(BrainlessRoot, InvalidParams))

@@ -5,10 +5,12 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import replace
 from pathlib import Path
 
 from hindbrain.domain.brain import Brain, contains
+from hindbrain.domain.errors import StoreBehind
 from hindbrain.settings import Settings
 from hindbrain.stores.files import ClaimDirectory
 from hindbrain.stores.filestate import FileState
@@ -18,10 +20,13 @@ from hindbrain.stores.home import REPO_DIR, Home
 from hindbrain.stores.learned import LearnedStore
 from hindbrain.stores.port import BrainStore, Counts
 from hindbrain.stores.repository import repository_of
+from hindbrain.stores.schema_look import schema_of
 
 __all__ = ["Brains", "OpenBrain", "StoreOpener"]
 
 StoreOpener = Callable[[Brain, Path], BrainStore]
+
+_LOOKING: ContextVar[bool] = ContextVar("looking", default=False)  # whether this call may only look
 
 
 class OpenBrain:
@@ -183,6 +188,21 @@ class Brains:
             return set(self._warm)
 
     @contextmanager
+    def looking(self) -> Iterator[None]:
+        """In this block no database is made or brought forward: one that would have to be is told as StoreBehind."""
+        before = _LOOKING.set(True)
+        try:
+            yield
+        finally:
+            _LOOKING.reset(before)
+
+    def _look(self, directory: Path) -> None:
+        found = schema_of(directory / "brain.db")
+        if found.behind or not found.exists:
+            told = f"schema version {found.version}" if found.exists else "no database yet"
+            raise StoreBehind(f"{directory} has {told}", fix="the next ordinary call brings it up to date", found=found.version)
+
+    @contextmanager
     def use(self, brain: Brain) -> Iterator[OpenBrain]:
         """The open brain, kept open for the block."""
         opened = self._take(brain)
@@ -198,6 +218,8 @@ class Brains:
             if opened is None:
                 self._make_room(brain)
                 directory = self.home.brain_dir(brain)
+                if _LOOKING.get() and not self._shared_store:
+                    self._look(directory)
                 self.home.make(directory)
                 opened = OpenBrain(brain, directory, self._open_store(brain, directory))
                 self._warm[brain.name] = opened

@@ -8,7 +8,7 @@ from typing import Any
 from hindbrain import __version__
 from hindbrain.domain.brain import Brain, contains
 from hindbrain.domain.caller import Caller
-from hindbrain.domain.errors import HindbrainError
+from hindbrain.domain.errors import HindbrainError, StoreBehind
 from hindbrain.engines.contract import Facts, envelope, trust_mode
 from hindbrain.services.brains import Brains
 from hindbrain.services.routing import Route, Router
@@ -92,6 +92,9 @@ class Contract:
             with self._brains.use(brain) as opened:
                 lost = f"the graph of {brain.display_name} is gone; ingest makes it again" if opened.graph_lost else None
                 return opened.counted(), opened.plasticity_generation, lost
+        except StoreBehind as behind:
+            # What was never written holds nothing; what an older release wrote is not known until it is opened.
+            return (_NOTHING, 0, None) if behind.details["found"] is None else (None, None, str(behind))
         except (HindbrainError, OSError) as failure:
             return None, None, str(failure)
 

@@ -8,7 +8,7 @@ from hindbrain import __version__
 from hindbrain.domain.brain import Brain
 from hindbrain.domain.caller import Caller
 from hindbrain.domain.claim import outdated, parse
-from hindbrain.domain.errors import HindbrainError
+from hindbrain.domain.errors import HindbrainError, StoreBehind
 from hindbrain.domain.ledger import breaks
 from hindbrain.domain.migration import AMBIGUOUS
 from hindbrain.engines.conflicts import differ
@@ -20,9 +20,11 @@ from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.contract import Contract
 from hindbrain.services.counters import BEATS, Counters, week_of
 from hindbrain.services.embedding import Embedding
+from hindbrain.services.environment import Environment
 from hindbrain.services.graphs import Graphs
 from hindbrain.services.grounding import cited_lines
 from hindbrain.services.index_health import damaged_index, graph_health, kind_of_damage, learned_health, vectors_health
+from hindbrain.services.knowledge_health import knowledge_health
 from hindbrain.services.reconcile import CONFLICT, REFUSED_FILE, Reconciler
 from hindbrain.services.recovery import Recovery, index_problem
 from hindbrain.services.routing import Router
@@ -50,6 +52,7 @@ class Doctor:
         recovery: Recovery,
         embedding: Embedding,
         graphs: Graphs,
+        environment: Environment,
         clock: Callable[[], int],
     ) -> None:
         self._home = home
@@ -61,6 +64,7 @@ class Doctor:
         self._recovery = recovery
         self._embedding = embedding
         self._graphs = graphs
+        self._environment = environment
         self._clock = clock
 
     def doctor(
@@ -75,9 +79,27 @@ class Doctor:
         hits: int | None = None,
     ) -> dict[str, Any]:
         """What is wrong, why it may be, and what to do; with `scan` also every file against the hygiene floor."""
+        # A doctor looks: a database of an older release stays as it is until somebody works with it.
+        with self._brains.looking():
+            return self._looked(
+                caller, scope=scope, observed=observed, deep=deep, available=available, missing=missing, hits=hits
+            )
+
+    def _looked(
+        self,
+        caller: Caller,
+        *,
+        scope: str | None,
+        observed: dict[str, Any],
+        deep: bool,
+        available: Sequence[str] | None,
+        missing: Sequence[str],
+        hits: int | None,
+    ) -> dict[str, Any]:
+        around = self._environment.report(caller)
         route = self._router.route(caller)
         mode = self._contract.mode(route, scope)
-        warnings: list[dict[str, Any]] = []
+        warnings = [{"level": "warn", **one} for one in around.pop("warnings")]
         memory = self._memory(warnings)
         rows = self._table(warnings, deep=deep)
         findings = self._scan(warnings) if deep else []
@@ -96,6 +118,7 @@ class Doctor:
             "schema": "m1nd-doctor-v0",
             "status": status,
             "version": __version__,
+            **around,
             "home": str(self._home.path),
             "diagnostics": {"trust_mode": mode, "stale_binding_suspected": suspected},
             "diagnoses": diagnoses,
@@ -139,6 +162,8 @@ class Doctor:
                     counts = opened.counted()
                     row |= {"claims": counts.active_claims, "node_count": counts.nodes, "edge_count": counts.edges}
                     self._look_at(opened, warnings, deep=deep)
+            except StoreBehind as behind:
+                warnings.append(_warning("note", "schema_behind", f"{brain.name}: {behind}", behind.fix))
             except (HindbrainError, OSError) as failure:
                 row["unreachable"] = str(failure)
                 warnings.append(
@@ -163,6 +188,7 @@ class Doctor:
             if found is not None:
                 level = "note" if found.note else "warn"
                 warnings.append(_warning(level, found.kind, f"{name}: {found.text}", found.fix))
+        warnings += [_warning("warn", kind, f"{name}: {text}", fix) for kind, text, fix in knowledge_health(store)]
         broken = breaks(store.entries(limit=10_000_000), head=store.head()) if deep else []
         for one in broken[:5]:
             warnings.append(
@@ -226,6 +252,8 @@ class Doctor:
                     if brain.root is None:
                         ambiguous = self._ambiguous(opened, warnings)
                         unattributed = [v.slug for v in opened.store.each_live() if parse(v.text).origin_brain is None]
+            except StoreBehind:
+                volume[brain.name] = -1  # the table of brains says so
             except (HindbrainError, OSError) as failure:
                 # The table of brains names this one as unreachable; its numbers are simply not known here.
                 volume[brain.name] = -1
@@ -393,6 +421,8 @@ _SECTIONS = {
     "runtime": (*DIAGNOSES, "token_readable"),
     "brains": ("brain_unreachable", "root_missing", "manifest_mismatch", "uncounted"),
     "indexes": ("index_lag", "database_damaged", "vectors_lag", "model_damaged", "graph_stale", "learned_lost"),
+    "environment": ("schema_newer", "database_unreadable", "schema_behind"),
+    "knowledge": ("card_unbacked", "card_evidence_gone"),
     "record": ("ledger_broken", "half_promoted", "half_migrated"),
     "memory": (),
 }

@@ -4,15 +4,28 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from hindbrain.services.adoption import Adoption
 from hindbrain.services.boot import Boot
 from hindbrain.services.brains import Brains, OpenBrain, StoreOpener
+from hindbrain.services.card_books import CardBooks
+from hindbrain.services.card_erasure import CardErasure
+from hindbrain.services.card_evidence import CardEvidence
+from hindbrain.services.card_links import CardLinks
+from hindbrain.services.card_making import CardMaking
+from hindbrain.services.card_moves import CardMoves
+from hindbrain.services.card_publishing import CardPublishing
+from hindbrain.services.card_retrieval import CardRetrieval
+from hindbrain.services.cards import Cards
 from hindbrain.services.claims import Claims
 from hindbrain.services.consolidation import Consolidation
+from hindbrain.services.context import Context
 from hindbrain.services.contract import Contract
 from hindbrain.services.counters import Counters, Refusals
+from hindbrain.services.defaults import Defaults
 from hindbrain.services.doctor import Doctor
 from hindbrain.services.embedder import Embedder
 from hindbrain.services.embedding import Embedding
+from hindbrain.services.environment import Environment
 from hindbrain.services.erasure import Erasure
 from hindbrain.services.events import Events
 from hindbrain.services.evidence import Observations
@@ -30,6 +43,7 @@ from hindbrain.services.grades import Grades
 from hindbrain.services.graphs import Graphs
 from hindbrain.services.ingests import Ingests
 from hindbrain.services.ledgers import Ledgers
+from hindbrain.services.maintenance import Maintenance
 from hindbrain.services.migration import Migration
 from hindbrain.services.model import Model
 from hindbrain.services.north import North
@@ -39,6 +53,7 @@ from hindbrain.services.promotion import Promotion
 from hindbrain.services.recall import Recall
 from hindbrain.services.reconcile import Reconciler
 from hindbrain.services.recovery import Recovery
+from hindbrain.services.release import ReleaseCheck
 from hindbrain.services.repairs import Repairs
 from hindbrain.services.research import Research
 from hindbrain.services.retrieval import Retrieval
@@ -101,8 +116,21 @@ class House:
         self.wake = Wake(home, self.brains, self.observations)
         self.evidence_reindex = Reindex(self.brains, self.router, self.evidence_ingest)
         self.evidence_search = EvidenceSearch(self.brains, self.observations, self.retrieval)
-        erased = EvidenceErasure(self.brains, self.gateway, self.observations, batches, self.events, clock)
-        self.erasure = Erasure(self.brains, self.router, self.gateway, self.reconciler, erased, self.events, clock)
+        cited = CardEvidence(self.brains, self.observations, self.gateway, batches, clock)
+        self.cards = Cards(self.brains, self.observations)
+        self.card_making = CardMaking(self.brains, anchors, self.cards, cited, self.gateway, self.events, clock)
+        self.card_links = CardLinks(self.brains, self.cards, cited, self.gateway, self.events, clock)
+        self.card_moves = CardMoves(self.brains, self.cards, cited, self.card_links)
+        self.card_publishing = CardPublishing(self.brains, anchors, self.cards, cited, self.card_links, self.gateway, clock)
+        unlearned = CardErasure(self.brains, self.gateway, self.events, clock)
+        erased = EvidenceErasure(self.brains, self.gateway, self.observations, batches, unlearned, self.events, clock)
+        self.erasure = Erasure(self.brains, self.router, self.gateway, self.reconciler, erased, unlearned, self.events, clock)
+        recording = settings.flag("adoption")
+        self.adoption = Adoption(self.brains, self.router, self.gateway, self.events, clock, enabled=recording)
+        self.defaults = Defaults(self.brains, self.router, self.gateway, self.adoption, self.events, clock)
+        books = CardBooks()
+        self.context = Context(self.brains, self.observations, anchors, self.retrieval, books, self.defaults)
+        self.card_retrieval = CardRetrieval(self.brains, self.observations, books, self.context)
         self.boot = Boot(self.brains, self.router, self.gateway, self.maker, self.events, clock)
         self.graphs = Graphs(str(home.path), clock)
         self.verify = Verify(str(home.path), self.graphs)
@@ -117,6 +145,10 @@ class House:
         self.standing = Standing(self.brains, self.router, self.contract, self.counters, clock)
         self.recovery = Recovery(home, self.brains, self.router, self.contract, environ or {})
         self.repairs = Repairs(home, self.brains, self.embedding, self.graphs, self.ingests, clock)
+        served = bool(settings.text("store_url"))
+        environment = Environment(home, self.brains, self.router, environ or {}, served=served)
+        self.maintenance = Maintenance(self.brains, self.observations)
+        self.release = ReleaseCheck(environment)
         self.doctor = Doctor(
             home,
             self.brains,
@@ -127,6 +159,7 @@ class House:
             self.recovery,
             self.embedding,
             self.graphs,
+            environment,
             clock,
         )
         self.model = Model(self.brains, self.router, self.embedder, self.embedding)
@@ -161,6 +194,7 @@ class House:
             place.sweep()
         if opened.store.intents():
             self.promotion.finish(opened)
+            self.card_publishing.finish(opened)
         self.reconciler.take_up(opened)
         self.embedding.wake(opened)
 

@@ -2,6 +2,7 @@
 
 import os
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
@@ -9,13 +10,18 @@ from typing import Any
 from hindbrain import __version__
 from hindbrain.domain.brain import Brain
 from hindbrain.domain.caller import Caller
+from hindbrain.domain.card import ACTIVE
 from hindbrain.domain.errors import HindbrainError
 from hindbrain.engines.contract import MODES, NON_CLAIMS
+from hindbrain.policy.evidence import NORMALIZE_VERSION
+from hindbrain.policy.texts import INSTRUCTIONS
 from hindbrain.services.brains import Brains
 from hindbrain.services.contract import Contract
 from hindbrain.services.counters import BEATS, QUERIES, Counters
+from hindbrain.services.evidence import DELETED
 from hindbrain.services.recovery import REQUIRED_TOOLS
 from hindbrain.services.routing import Route, Router
+from hindbrain.stores.schema_look import SUPPORTED
 
 __all__ = ["Standing"]
 
@@ -66,6 +72,9 @@ class Standing:
             "reception": self._router.reception(caller, route),
             "persistence_degraded": self._counters.degraded is not None,
             "version": __version__,
+            **self.held(caller),
+            "protocol": INSTRUCTIONS,
+            "protocol_version": __version__,
         }
 
     def _numbers(self, brain: Brain) -> dict[str, int]:
@@ -92,6 +101,32 @@ class Standing:
             **found,
             "unrouted": dict(self._counters.unrouted),
             "brains": len(brains),
+        }
+
+    def held(self, caller: Caller) -> dict[str, Any]:
+        """How much the caller's brain and the medulla have learned: what was seen, and what became of it, by tier and status."""
+        evidence = deleted = 0
+        knowledge: Counter[str] = Counter()
+        brains = [brain for brain in (self._router.route(caller).brain,) if brain is not None]
+        brains += [self._brains.home.medulla()] if self._brains.has_medulla() else []
+        for brain in brains:
+            # A brain that cannot be read is named among the instances; here its part is not known.
+            with suppress(HindbrainError, OSError), self._brains.use(brain) as opened:
+                evidence += opened.store.counts().evidence
+                deleted += len(opened.store.marks(kind=DELETED))
+                # What a project published is a pointer there, and counts in the medulla.
+                for (tier, status), number in opened.store.standing(published=brain.root is None).items():
+                    knowledge[f"{tier}.{status}"] += number
+        active = sum(number for name, number in knowledge.items() if name.rpartition(".")[2] in ACTIVE)
+        many = f"active knowledge outnumbers evidence: {active} cards, {evidence} observations; check what they rest on"
+        return {
+            "schema_version": SUPPORTED,
+            "evidence_count": evidence,
+            "deleted_count": deleted,
+            "normalize_version": NORMALIZE_VERSION,
+            "knowledge_by_tier_status": dict(sorted(knowledge.items())),
+            "knowledge_ratio": round(active / evidence, 3) if evidence else None,
+            "warnings": [many] if active > evidence else [],
         }
 
     def instances(self) -> dict[str, Any]:

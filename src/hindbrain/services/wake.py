@@ -40,7 +40,7 @@ class Wake:
                 ranked += [_row(one, brain.name) for one in opened.store.foremost(top_k)]
                 ranked += [_card(one, brain.name) for one in _standing(opened, top_k)]
         # What a published card took to the medulla is there twice; it is shown once.
-        once = {key: item for key, item in reversed(ranked)}
+        once = dict(reversed(ranked))
         items = [once[key] for key in sorted(once, reverse=True)[:top_k]]
         identity = self._identity()
         head = [
