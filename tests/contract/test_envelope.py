@@ -40,6 +40,7 @@ CALLS: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any]]] = {
     "missing": ({"query": "kettle", "min_sibling_activation": 0.01}, {"query": "zzqqxx"}, {"query": 7}),
     "timeline": ({"node": KETTLE}, {"node": "file::zz.zz"}, {"node": KETTLE, "depth": "soon"}),
     "trace": ({"text": 'File "kettle.py", line 2, in boil'}, {"text": "no trace"}, {"text": 7}),
+    "brief": ({"query": "kettle"}, {"query": "harbour crane"}, {"query": "kettle", "max_items": 0}),
     "context": ({"query": "kettle"}, {"query": "harbour crane"}, {"query": "kettle", "max_items": 0}),
     "knowledge.retrieve": ({"query": "kettle whistles"}, {"query": "harbour crane"}, {"query": "kettle", "top_k": 0}),
     "warmup": ({"task_description": "kettle"}, {"task_description": "zzqqxx"}, {"task_description": 7}),

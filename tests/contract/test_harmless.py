@@ -206,6 +206,7 @@ ONE_WORD = {
     "timeline": "node",
     "trace": "text",
     "warmup": "task_description",
+    "brief": "query",
     "context": "query",
     "knowledge.retrieve": "query",
 }

@@ -1,4 +1,4 @@
-"""The operation that assembles what to go by in a piece of work."""
+"""Operations that assemble what to go by in a piece of work: a context, and a brief of it."""
 
 from typing import Annotated, Literal
 
@@ -6,15 +6,16 @@ from msgspec import Meta
 
 from hindbrain.domain.errors import InvalidParams, PathRefused
 from hindbrain.domain.evidence import Domain
+from hindbrain.engines.brief import brief_of
 from hindbrain.operations.registry import Effect, operation
 from hindbrain.policy.cards import CONTEXT_DAO_TIAN, CONTEXT_ITEMS
 from hindbrain.policy.evidence import WORD_MAX
 from hindbrain.services.call import Call, Retrieved
 from hindbrain.services.context import Asked
-from hindbrain.services.context_text import pack_text, suggestion_text
+from hindbrain.services.context_text import brief_shown, pack_text, suggestion_text
 from hindbrain.services.rendering import gap_text
 
-__all__ = ["context"]
+__all__ = ["brief", "context"]
 
 
 @operation("context", effect=Effect.READ, retrieval=True, positional=("query",), raises=(InvalidParams, PathRefused))
@@ -55,3 +56,36 @@ def context(
     }
     found = sum(len(section["items"]) for section in pack.sections)
     return Retrieved(answer=answer | ({"left_out": left} if left else {}), candidates=found)
+
+
+@operation("brief", effect=Effect.READ, retrieval=True, positional=("query",), raises=(InvalidParams, PathRefused))
+def brief(
+    call: Call,
+    query: Annotated[str, Meta(description="what the brief is about")],
+    field: Annotated[str, Meta(max_length=WORD_MAX, description="subject; general asks for every one")] = "general",
+    domain: Annotated[Literal["project", "agent", "skill", "global"], Meta(description="for whom")] = "project",
+    cwd: Annotated[str | None, Meta(description="directory of this project; the caller's when left out")] = None,
+    max_items: Annotated[int, Meta(ge=0, le=200, description="items at most")] = CONTEXT_ITEMS,
+    dao_tian_limit: Annotated[int, Meta(ge=0, le=50, description="universal laws at most")] = CONTEXT_DAO_TIAN,
+) -> Retrieved:
+    """Tell what is known about something, each part with its source, and what is open, disputed or missing."""
+    asked = Asked(
+        query=query,
+        field=field,
+        domain=Domain(domain),
+        max_items=max_items,
+        dao_tian_limit=dao_tian_limit,
+        cwd=cwd,
+        include_evidence=True,
+        include_cards=True,
+        suggestions=False,
+    )
+    pack = call.house.context.pack(call.caller, asked)
+    told = brief_of(pack.told())
+    answer = {
+        "schema": "hindbrain-brief-v0",
+        **told,
+        "honest_gaps": pack.gaps,
+        "rendered": brief_shown(told, call.house.recall.tokens),
+    }
+    return Retrieved(answer=answer, candidates=sum(len(section["items"]) for section in pack.sections))
