@@ -45,7 +45,9 @@ def run(command: Command, words: list[str], given: dict[str, Any]) -> int:
         # The call goes from here on as any other of the command line, to the owner if there is one.
         return cli.answered(operation, {**read, "outcome": outcome, **more}, given)
 
-    # What cannot be recorded is refused before the command runs, not after.
+    # What cannot be recorded or reported is refused before the command runs, not after.
+    if report is not None:
+        _writable(report)
     plan = captured("accepted" if told == _AUTO else told, execute=False)
     refusal = plan.get("refusal") if plan["ok"] and read.get("execute") else plan.get("error")
     if refusal:
@@ -80,6 +82,16 @@ def _failure(answer: dict[str, Any]) -> str:
     from hindbrain.surfaces import render
 
     return render.failure(answer, colour=False)
+
+
+def _writable(report: str) -> None:
+    try:
+        with open(os.path.expanduser(report), "a", encoding="utf-8"):
+            return
+    except OSError as failure:
+        raise Usage(
+            f"{report} cannot be written: {failure.strerror or failure}", "name a file that can, after --report"
+        ) from failure
 
 
 def _reported(answer: dict[str, Any], shown: str, report: str | None, given: dict[str, Any]) -> None:
