@@ -15,7 +15,14 @@ from hindbrain.domain.evidence import Domain, Evidence, EvidenceId
 from hindbrain.domain.ledger import canonical
 from hindbrain.engines.card_match import CardBook, Matched
 from hindbrain.engines.text import query_terms
-from hindbrain.policy.cards import DISTILL_ROWS, DISTILL_SAMPLES, DISTILL_SUGGESTIONS, EVIDENCE_TOP_K
+from hindbrain.policy.cards import (
+    CONTEXT_DAO_TIAN,
+    DISTILL_ROWS,
+    DISTILL_SAMPLES,
+    DISTILL_SUGGESTIONS,
+    EVIDENCE_TOP_K,
+    NORTH_CARDS,
+)
 from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.card_books import CardBooks
 from hindbrain.services.card_wire import cited
@@ -227,6 +234,26 @@ class Context:
         hits.sort(key=lambda one: (-round(one[0], 4), one[1].id))
         unique = list({row.id: row for _, row in hits}.values())
         return [evidence_item(row) for row in unique[:left]]
+
+    def beat(self, caller: Caller, task: str, scores: Mapping[EvidenceId, float]) -> list[dict[str, Any]]:
+        """Knowledge for the first answer of a task: one universal law at most, then by rank. What was found of evidence for
+        that answer leads to cards, so nothing is searched twice."""
+        asked = Asked(
+            query=task,
+            field=ANY_FIELD,
+            domain=Domain.PROJECT,
+            max_items=NORTH_CARDS,
+            dao_tian_limit=CONTEXT_DAO_TIAN,
+            include_cards=False,
+        )
+        anchors = self.anchors(caller, None)
+        shown: list[_Shown] = []
+        for brain in self._observations.readable(caller, None):
+            with self._brains.use(brain) as opened:
+                book = self._books.of(opened)
+            if book.cards:
+                shown += self._chosen(brain, book.matched(query_terms(task), scores), asked, anchors)
+        return [item for section in self._sections(shown, {}, asked, with_cards=False) for item in section["items"]]
 
     # -- what could be learned ---------------------------------------------------------------------------------------
 

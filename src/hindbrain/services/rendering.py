@@ -1,13 +1,14 @@
 """Rendering: recalled rows as the text that goes into a context. Fenced, attributed, and never above its budget of tokens."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from hindbrain.engines.fence import cut, fenced, shares, tokens
 from hindbrain.policy.recall import ROW_MIN_TOKENS
 from hindbrain.services.routing import Gap
 from hindbrain.services.rows import Row
 
-__all__ = ["claims_known", "gap_text", "rendered", "rendered_rows", "row_text"]
+__all__ = ["claims_known", "gap_text", "known_text", "rendered", "rendered_rows", "row_text"]
 
 _NOTE_TOKENS = 16  # what the sentence about the rest costs
 _GAP_TOKENS = 64
@@ -33,6 +34,11 @@ def row_text(row: Row) -> str:
     marks += ["graded wrong"] if row.get("graded_wrong") or row.get("demotion_pending") else []
     chain = [row["chain"]["text"]] if "chain" in row else []
     return "\n".join([f"{row['claim']} ({', '.join(marks)})", *chain, row["text"]])
+
+
+def known_text(item: Mapping[str, Any]) -> str:
+    """A card in a first answer: how it stands, then what it states."""
+    return f"{item['tier']} card {item['id']} ({item['status']}, {item['anchor_kind']})\n{item['text']}"
 
 
 def rendered(texts: Sequence[str], allowed: int) -> tuple[str, int]:
