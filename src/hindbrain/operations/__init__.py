@@ -2,6 +2,7 @@
 
 from hindbrain.operations import (
     adoption,
+    backfill,
     boot,
     brains,
     claims,
@@ -14,6 +15,7 @@ from hindbrain.operations import (
     ledger,
     maintenance,
     memory,
+    memory_import,
     migration,
     model,
     recall,
@@ -31,6 +33,7 @@ __all__ = [
     "Effect",
     "Operation",
     "adoption",
+    "backfill",
     "boot",
     "brains",
     "claims",
@@ -46,6 +49,7 @@ __all__ = [
     "ledger",
     "maintenance",
     "memory",
+    "memory_import",
     "migration",
     "model",
     "recall",

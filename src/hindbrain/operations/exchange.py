@@ -5,11 +5,13 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from hindbrain.domain.errors import BrainlessRoot, InvalidParams, PathRefused
+from hindbrain.domain.errors import BrainlessRoot, HumanNeeded, InvalidParams, PathRefused
 from hindbrain.operations.registry import Effect, operation
 from hindbrain.services.call import Call
 
-__all__ = ["absolute", "export", "import_"]
+__all__ = ["AsCandidates", "absolute", "export", "import_"]
+
+AsCandidates = Annotated[bool, Meta(description="cards that were active arrive as candidates; else a person is needed for them")]
 
 
 def absolute(path: str, call: Call) -> str:
@@ -26,7 +28,7 @@ def export(
     target: Annotated[str, Meta(description="file to write, .tar.gz; never overwritten")],
     tier: Annotated[str | None, Meta(description="medulla for the shared one")] = None,
 ) -> dict[str, Any]:
-    """Write everything of this brain as one archive of plain files: claims, history, boot memory and ledger."""
+    """Write everything of this brain as one archive of plain files: claims, evidence, cards with their history, ledger."""
     return call.house.exchange.export(call.caller, target=absolute(target, call), tier=tier, progress=call.progress)
 
 
@@ -36,15 +38,21 @@ def export(
     idempotent=True,
     progress=True,
     positional=("source",),
-    raises=(BrainlessRoot, InvalidParams, PathRefused),
+    raises=(BrainlessRoot, HumanNeeded, InvalidParams, PathRefused),
 )
 def import_(
     call: Call,
     source: Annotated[str, Meta(description="file that export wrote")],
     tier: Annotated[str | None, Meta(description="medulla for the shared one")] = None,
     dry_run: Annotated[bool, Meta(description="only report")] = False,
+    as_candidates: AsCandidates = False,
 ) -> dict[str, Any]:
     """Read an export into this brain, through the same gateway as any write; says what was taken and refused, and why."""
     return call.house.exchange.take_in(
-        call.caller, source=absolute(source, call), tier=tier, dry_run=dry_run, progress=call.progress
+        call.caller,
+        source=absolute(source, call),
+        tier=tier,
+        dry_run=dry_run,
+        as_candidates=as_candidates,
+        progress=call.progress,
     )

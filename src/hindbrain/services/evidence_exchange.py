@@ -27,6 +27,7 @@ _Place = Annotated[int, msgspec.Meta(ge=0, lt=1 << 40)]
 class _Line(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """One row as an export holds it."""
 
+    id: str = ""  # what it was called there; here it gets its own, and cards that cite it follow
     content: str
     source: str
     source_type: SourceType
@@ -80,22 +81,27 @@ class EvidenceExchange:
         *,
         dry_run: bool,
         origin: OpenBrain | None,
-    ) -> None:
-        """Read rows back. What this brain or the one they come from has forgotten or rejected since stays away."""
+    ) -> dict[str, EvidenceId]:
+        """Read rows back; id there -> id here. What this brain or the one they come from has forgotten or rejected since stays
+        away."""
         batch: list[Evidence] = []
+        ids: dict[str, EvidenceId] = {}
         for number, line in enumerate(lines, 1):
             if not line.strip():
                 continue
             try:
-                batch.append(self._row(opened, line))
+                named, row = self._row(opened, line)
+                ids |= {named: row.id} if named else {}
+                batch.append(row)
             except HindbrainError as refused:
                 report["refused"].append({"name": f"evidence:{number}", "code": refused.code, "reason": refused.message})
             if len(batch) >= BATCH_ROWS:
                 self._put(caller, opened, batch, report, dry_run=dry_run, origin=origin)
                 batch = []
         self._put(caller, opened, batch, report, dry_run=dry_run, origin=origin)
+        return ids
 
-    def _row(self, opened: OpenBrain, line: bytes) -> Evidence:
+    def _row(self, opened: OpenBrain, line: bytes) -> tuple[str, Evidence]:
         try:
             held = msgspec.json.decode(line, type=_Line) if len(line) < LINE_MAX_BYTES else None
         except (msgspec.DecodeError, RecursionError) as wrong:
@@ -106,14 +112,16 @@ class EvidenceExchange:
         names = [held.wing, held.room, held.field, held.thread, held.message, held.speaker, held.role]
         for word in filter(None, names):
             check_word(word, "a name", WORD_MAX * 10)
-        for word in (held.source, held.anchor_id, held.parent_anchor_id or ""):
+        for word in (held.id, held.source, held.anchor_id, held.parent_anchor_id or ""):
             check_word(word, "a path", PATH_MAX)
         check_tags(held.tags)
         words = [held.wing, held.room, held.field, held.speaker, held.role, *held.tags]
         check_words(self._gateway, opened, words, (held.source, held.thread, held.message), site="import")
         if secrets := secrets_in(self._gateway, opened, held.content, site="import"):
             raise secrets[0].refusal
-        return _evidence(held)
+        # A copy that came to the medulla with a card kept the name it had in its project: it is the same row still.
+        there = opened.store.evidence([EvidenceId(held.id)]).get(EvidenceId(held.id)) if held.id else None
+        return held.id, there if there is not None and there.content == held.content else _evidence(held)
 
     def _put(
         self,
@@ -168,7 +176,7 @@ def _evidence(held: _Line) -> Evidence:
     values = {
         name: getattr(held, name)
         for name in held.__struct_fields__
-        if name not in ("anchor_kind", "anchor_id", "parent_anchor_id", "tags")
+        if name not in ("id", "anchor_kind", "anchor_id", "parent_anchor_id", "tags")
     }
     return Evidence(id=made, anchor=anchor, tags=tuple(held.tags), **values)
 

@@ -7,7 +7,7 @@ import secrets
 import tarfile
 import tempfile
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Any
@@ -18,10 +18,13 @@ from hindbrain.domain.brain import MEDULLA, Brain
 from hindbrain.domain.caller import Caller, Channel
 from hindbrain.domain.claim import Claim, parse, slug_of
 from hindbrain.domain.errors import HindbrainError, HumanNeeded, InvalidParams, PathRefused
+from hindbrain.domain.evidence import EvidenceId
 from hindbrain.domain.ledger import Act
+from hindbrain.policy.evidence import EXPORT_MAX_BYTES
 from hindbrain.policy.limits import CLAIM_MAX_BYTES
 from hindbrain.services.boot import plain_entry
 from hindbrain.services.brains import Brains, OpenBrain
+from hindbrain.services.card_exchange import CardExchange
 from hindbrain.services.evidence_exchange import MEMBER, EvidenceExchange
 from hindbrain.services.gateway import Draft, Gateway
 from hindbrain.services.reconcile import Reconciler
@@ -44,6 +47,7 @@ class Exchange:
         gateway: Gateway,
         reconciler: Reconciler,
         evidence: EvidenceExchange,
+        cards: CardExchange,
         clock: Callable[[], int],
     ) -> None:
         self._brains = brains
@@ -51,6 +55,7 @@ class Exchange:
         self._gateway = gateway
         self._reconciler = reconciler
         self._evidence = evidence
+        self._cards = cards
         self._clock = clock
 
     # -- out ---------------------------------------------------------------------------------------------------------
@@ -111,19 +116,32 @@ class Exchange:
                 entries += 1
             after = batch[-1].seq
         _add(archive, "ledger.jsonl", lines.getvalue())
-        rows = self._write_evidence(opened, archive, progress)
-        return {"claims": claims, "history": history, "boot_entries": len(boot), "ledger_entries": entries, "evidence": rows}
+        made = {"claims": claims, "history": history, "boot_entries": len(boot), "ledger_entries": entries}
+        made["evidence"] = self._write_lines(
+            opened, archive, MEMBER, self._evidence.lines(opened), progress, opened.store.counts().evidence
+        )
+        for member, held in self._cards.members(opened).items():
+            made[member.removesuffix(".jsonl")] = self._write_lines(opened, archive, member, held, progress, 0)
+        return made
 
-    def _write_evidence(self, opened: OpenBrain, archive: tarfile.TarFile, progress: Callable[[int, int, str], None]) -> int:
-        """Evidence may be large: it goes through a file, because an archive wants to know a size before it begins."""
-        total, rows = opened.store.counts().evidence, 0
+    @staticmethod
+    def _write_lines(
+        opened: OpenBrain,
+        archive: tarfile.TarFile,
+        name: str,
+        lines: Iterable[str],
+        progress: Callable[[int, int, str], None],
+        total: int,
+    ) -> int:
+        """Lines may be many: they go through a file, because an archive wants to know a size before it begins."""
+        rows = 0
         with tempfile.TemporaryFile(dir=opened.directory) as spool:
-            for line in self._evidence.lines(opened):
+            for line in lines:
                 spool.write(line.encode("utf-8", "surrogateescape"))
                 rows += 1
                 if rows % 1_000 == 0:
-                    progress(rows, total, "writing evidence")
-            member = tarfile.TarInfo(MEMBER)
+                    progress(rows, max(total, rows), f"writing {name.removesuffix('.jsonl')}")
+            member = tarfile.TarInfo(name)
             member.size, member.mode = spool.tell(), 0o600
             spool.seek(0)
             archive.addfile(member, spool)
@@ -132,7 +150,14 @@ class Exchange:
     # -- in ----------------------------------------------------------------------------------------------------------
 
     def take_in(
-        self, caller: Caller, *, source: str, tier: str | None, dry_run: bool, progress: Callable[[int, int, str], None]
+        self,
+        caller: Caller,
+        *,
+        source: str,
+        tier: str | None,
+        dry_run: bool,
+        as_candidates: bool,
+        progress: Callable[[int, int, str], None],
     ) -> dict[str, Any]:
         """Read an export into the caller's brain. Every claim passes the gateway; what is refused is named with its reason."""
         path = Path(source).expanduser()
@@ -144,7 +169,8 @@ class Exchange:
                 fix="ask a person to run the import",
             )
         brain = self._router.named(caller, tier)
-        report: dict[str, Any] = {"taken": [], "unchanged": [], "refused": []}
+        report: dict[str, Any] = {"taken": [], "unchanged": [], "refused": [], "as_candidates": [], "link_errors": []}
+        needs: list[str] = []
         try:
             if not path.is_file():
                 raise tarfile.TarError("it is not a file")  # a pipe would keep the call waiting for its writer
@@ -152,9 +178,14 @@ class Exchange:
                 members = [one for one in archive if one.isfile()][:_MOST_MEMBERS]
                 with self._brains.use(brain) as opened:
                     self._reconciler.fresh(opened)
+                    arriving = [one for one in members if one.name in self._cards.NAMES and one.size <= EXPORT_MAX_BYTES]
+                    cards = self._cards.read({one.name: _text(archive, one) for one in arriving}, report)
+                    needs = self._cards.check_person(caller, opened, cards, dry_run=dry_run, as_candidates=as_candidates)
+                    ids: dict[str, EvidenceId] = {}
                     for number, member in enumerate(members):
                         progress(number, len(members), "reading the export")
-                        self._take_member(caller, opened, archive, member, report, dry_run=dry_run)
+                        ids |= self._take_member(caller, opened, archive, member, report, dry_run=dry_run)
+                    self._cards.take_in(caller, opened, cards, ids, report, dry_run=dry_run, as_candidates=as_candidates)
         except (tarfile.TarError, OSError, EOFError) as broken:
             raise InvalidParams(
                 f"{path.name} is not a readable export: {broken}", fix="give a file that `export` wrote"
@@ -162,7 +193,8 @@ class Exchange:
         if not dry_run:
             self._record(caller, brain, report)
         counts = {name: len(rows) for name, rows in report.items()}
-        return {"ok": True, "schema": "hindbrain-import-v0", "brain": brain.name, "dry_run": dry_run, "counts": counts, **report}
+        told = {"ok": True, "schema": "hindbrain-import-v0", "brain": brain.name, "dry_run": dry_run, "counts": counts}
+        return told | {"needs_human": needs} | report
 
     def _record(self, caller: Caller, brain: Brain, report: dict[str, Any]) -> None:
         codes = dict(sorted(Counter(str(one["code"]) for one in report["refused"]).items()))
@@ -188,19 +220,19 @@ class Exchange:
         report: dict[str, Any],
         *,
         dry_run: bool,
-    ) -> None:
+    ) -> dict[str, EvidenceId]:
+        """One file of the archive; of evidence, what its rows are called here."""
         directory, _, name = member.name.rpartition("/")
         if member.name == "boot_memory.json" and member.size <= 64 * 1024 * 1024:
             self._take_boot(caller, opened, _text(archive, member), report, dry_run=dry_run)
-            return
+            return {}
         if member.name == MEMBER:
-            self._take_evidence(caller, opened, archive, member, report, dry_run=dry_run)
-            return
+            return self._take_evidence(caller, opened, archive, member, report, dry_run=dry_run)
         if directory != "agent-memory" or not name.endswith(".light.md"):
-            return
+            return {}
         if member.size > CLAIM_MAX_BYTES:
             report["refused"].append({"name": name[:80], "code": "claim_too_large"})
-            return
+            return {}
         text = _text(archive, member)
         slug = name.removesuffix(".light.md")
         try:
@@ -209,6 +241,7 @@ class Exchange:
             self._take_claim(caller, opened, slug, text, report, dry_run=dry_run)
         except HindbrainError as refused:
             report["refused"].append({"name": slug[:80], "code": refused.code, "reason": refused.message})
+        return {}
 
     def _take_evidence(
         self,
@@ -219,14 +252,14 @@ class Exchange:
         report: dict[str, Any],
         *,
         dry_run: bool,
-    ) -> None:
+    ) -> dict[str, EvidenceId]:
         lines = archive.extractfile(member)
         if lines is None:
-            return
+            return {}
         with ExitStack() as stack:
             born = self._born_in(archive)
             origin = stack.enter_context(self._brains.use(born)) if born is not None and born.name != opened.brain.name else None
-            self._evidence.take_in(caller, opened, lines, report, dry_run=dry_run, origin=origin)
+            return self._evidence.take_in(caller, opened, lines, report, dry_run=dry_run, origin=origin)
 
     def _born_in(self, archive: tarfile.TarFile) -> Brain | None:
         """The brain of this home that an export was made of, if there is one."""

@@ -5,11 +5,14 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from hindbrain.services.adoption import Adoption
+from hindbrain.services.backfill import Backfill
 from hindbrain.services.boot import Boot
 from hindbrain.services.brains import Brains, OpenBrain, StoreOpener
+from hindbrain.services.card_arrival import Arrivals
 from hindbrain.services.card_books import CardBooks
 from hindbrain.services.card_erasure import CardErasure
 from hindbrain.services.card_evidence import CardEvidence
+from hindbrain.services.card_exchange import CardExchange
 from hindbrain.services.card_links import CardLinks
 from hindbrain.services.card_making import CardMaking
 from hindbrain.services.card_moves import CardMoves
@@ -38,15 +41,18 @@ from hindbrain.services.evidence_reindex import Reindex
 from hindbrain.services.evidence_search import EvidenceSearch
 from hindbrain.services.exchange import Exchange
 from hindbrain.services.feeds import Feeds
+from hindbrain.services.foreign_evidence import ForeignEvidence
 from hindbrain.services.gateway import Gateway
 from hindbrain.services.grades import Grades
 from hindbrain.services.graphs import Graphs
 from hindbrain.services.ingests import Ingests
 from hindbrain.services.ledgers import Ledgers
 from hindbrain.services.maintenance import Maintenance
+from hindbrain.services.memory_import import MemoryImport
 from hindbrain.services.migration import Migration
 from hindbrain.services.model import Model
 from hindbrain.services.north import North
+from hindbrain.services.outcome_arrival import OutcomeArrivals
 from hindbrain.services.parsing import workers
 from hindbrain.services.projects import Projects
 from hindbrain.services.promotion import Promotion
@@ -104,7 +110,6 @@ class House:
         self.maker = RowMaker(home, settings.number("stale_after_days"))
         self.feeds = Feeds(self.reconciler, self.maker, self.retrieval, clock, patient=not resident)
         self.recall = Recall(self.brains, self.feeds, self.retrieval, settings, clock)
-        self.north = North(self.router, self.recall, self.contract, self.counters)
         self.claims = Claims(self.brains, self.router, self.gateway, self.reconciler, clock)
         self.promotion = Promotion(self.brains, self.gateway, self.reconciler, self.maker, clock)
         self.grades = Grades(self.brains, self.router, self.reconciler, self.events, clock)
@@ -130,6 +135,7 @@ class House:
         self.defaults = Defaults(self.brains, self.router, self.gateway, self.adoption, self.events, clock)
         books = CardBooks()
         self.context = Context(self.brains, self.observations, anchors, self.retrieval, books, self.defaults)
+        self.north = North(self.router, self.recall, self.contract, self.counters)
         self.card_retrieval = CardRetrieval(self.brains, self.observations, books, self.context)
         self.boot = Boot(self.brains, self.router, self.gateway, self.maker, self.events, clock)
         self.graphs = Graphs(str(home.path), clock)
@@ -139,7 +145,19 @@ class House:
         self.ingests = Ingests(home, self.graphs, self.reconciler, self.events, clock)
         self.projects = Projects(home, self.brains, self.router, self.reconciler, self.ingests, clock)
         carried = EvidenceExchange(self.gateway, batches, clock)
-        self.exchange = Exchange(self.brains, self.router, self.gateway, self.reconciler, carried, clock)
+        arrivals, foreign = Arrivals(cited, self.gateway, clock), ForeignEvidence(self.gateway, batches, clock)
+        outcomes = OutcomeArrivals(self.gateway, clock)
+        self.exchange = Exchange(
+            self.brains,
+            self.router,
+            self.gateway,
+            self.reconciler,
+            carried,
+            CardExchange(arrivals, outcomes, foreign, clock),
+            clock,
+        )
+        self.memory_import = MemoryImport(self.brains, self.router, self.evidence_ingest, foreign, arrivals, outcomes, clock)
+        self.backfill = Backfill(self.brains, self.observations, arrivals, clock)
         self.migration = Migration(self.brains, self.router, self.gateway, self.reconciler, clock)
         self.ledgers = Ledgers(self.brains, self.router)
         self.standing = Standing(self.brains, self.router, self.contract, self.counters, clock)

@@ -56,6 +56,7 @@ _BY_NAME = {
     "trace.text": 'File "src/worker.py", line 12, in run',
     "graph.export.target": "graph.svg",
     "memory.ingest.path": "docs/meeting.md",
+    "memory.import.path": "palace.db",
     "pattern": "**/*.py",
     "feature": "include_cards",
     "surface": "card-context",
