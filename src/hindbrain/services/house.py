@@ -135,7 +135,7 @@ class House:
         self.defaults = Defaults(self.brains, self.router, self.gateway, self.adoption, self.events, clock)
         books = CardBooks()
         self.context = Context(self.brains, self.observations, anchors, self.retrieval, books, self.defaults)
-        self.north = North(self.router, self.recall, self.contract, self.counters)
+        self.north = North(self.router, self.recall, self.context, self.contract, self.counters)
         self.card_retrieval = CardRetrieval(self.brains, self.observations, books, self.context)
         self.boot = Boot(self.brains, self.router, self.gateway, self.maker, self.events, clock)
         self.graphs = Graphs(str(home.path), clock)
