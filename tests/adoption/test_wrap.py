@@ -55,7 +55,14 @@ def test_mind_351_the_end_of_the_command_is_the_outcome(shop: Program, code: int
 
 @pytest.mark.req("MIND-351")
 @pytest.mark.parametrize(
-    "words", [("--surface", "context"), ("--surface", "context", "--"), ("--", "true"), ("--surface", "ui", "--", "touch", "x")]
+    "words",
+    [
+        ("--surface", "context"),
+        ("--surface", "context", "--"),
+        ("--", "true"),
+        ("--surface", "ui", "--", "touch", "x"),
+        ("--surface", "context", "--report", "nowhere/r.json", "--", "touch", "x"),
+    ],
 )
 def test_mind_351_what_cannot_be_read_runs_nothing(shop: Program, words: tuple[str, ...]) -> None:
     ended = shop.run("adoption", "wrap", *words)

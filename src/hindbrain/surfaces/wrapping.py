@@ -85,13 +85,9 @@ def _failure(answer: dict[str, Any]) -> str:
 
 
 def _writable(report: str) -> None:
-    try:
-        with open(os.path.expanduser(report), "a", encoding="utf-8"):
-            return
-    except OSError as failure:
-        raise Usage(
-            f"{report} cannot be written: {failure.strerror or failure}", "name a file that can, after --report"
-        ) from failure
+    file = os.path.abspath(os.path.expanduser(report))
+    if os.path.isdir(file) or not os.access(file if os.path.exists(file) else os.path.dirname(file), os.W_OK):
+        raise Usage(f"{report} cannot be written", "name a file that can be, after --report")
 
 
 def _reported(answer: dict[str, Any], shown: str, report: str | None, given: dict[str, Any]) -> None:
