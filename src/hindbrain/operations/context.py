@@ -14,6 +14,7 @@ from hindbrain.services.call import Call, Retrieved
 from hindbrain.services.context import Asked
 from hindbrain.services.context_text import brief_shown, pack_text, suggestion_text
 from hindbrain.services.rendering import gap_text
+from hindbrain.services.retrieval import LAG
 
 __all__ = ["brief", "context"]
 
@@ -44,7 +45,9 @@ def context(
         suggestions=include_distill_suggestions,
     )
     pack = call.house.context.pack(call.caller, asked)
-    after = [*map(suggestion_text, pack.suggestions), *map(gap_text, pack.gaps)]
+    # How far an index lags is told beside the text: it changes with every write, and the text of a context must not.
+    lasting = [one for one in pack.gaps if one["kind"] != LAG]
+    after = [*map(suggestion_text, pack.suggestions), *map(gap_text, lasting)]
     text, left = pack_text(pack.told(), after, call.house.recall.tokens)
     answer = {
         "schema": "hindbrain-context-v0",

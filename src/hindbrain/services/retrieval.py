@@ -59,9 +59,10 @@ from hindbrain.stores.vector_port import Shelf
 if TYPE_CHECKING:
     from hindbrain.engines.minilm import Floats, Question
 
-__all__ = ["Gathered", "Hit", "Retrieval", "Search", "Served"]
+__all__ = ["LAG", "Gathered", "Hit", "Retrieval", "Search", "Served"]
 
 _BESIDE = 4  # threads that look words up while the model computes; who finds none free does it in its own
+LAG = "vectors_lag"  # a gap that closes by itself within a moment
 _ASKED = 32  # questions whose vectors are kept: one question is asked of several shelves and brains
 _READ = 20  # rows that are read at least: some may say the same
 _EVERYTHING = Where()
@@ -84,7 +85,7 @@ class Served:
             return [gap("no_meaning", text, self.fix or "hindbrain model status")]
         if self.pending:
             text = f"{self.pending} rows of {name} have no vectors yet and were searched by words only"
-            return [gap("vectors_lag", text, "hindbrain model embed")]
+            return [gap(LAG, text, "hindbrain model embed")]
         return []
 
 
