@@ -20,7 +20,11 @@ def kept(any_world: World, tmp_path: Path) -> tuple[World, str]:
     palace = mempal(tmp_path / "palace.db", 7)
     palace.row("drawer_e1", "the kettle whistled")
     palace.row("drawer_e2", "the kettle whistled again")
-    refs = {"supporting_refs": ["drawer_e1", "drawer_e2"], "field": "rust", "trigger_hints": {"intent_tags": ["tea"], "skill": "x"}}
+    refs = {
+        "supporting_refs": ["drawer_e1", "drawer_e2"],
+        "field": "rust",
+        "trigger_hints": {"intent_tags": ["tea"], "skill": "x"},
+    }
     palace.knowledge("drawer_full", "qi", "candidate", **refs)
     palace.knowledge("drawer_blank", "qi", "candidate", statement="  ")
     palace.knowledge("drawer_torn", "dao_ren", "candidate", supporting_refs=["drawer_e1", "drawer_missing"])
