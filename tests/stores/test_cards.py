@@ -9,6 +9,7 @@ import pytest
 
 from hindbrain.domain.adoption import AdoptionEvent, Signal, Track
 from hindbrain.domain.anchor import GLOBAL, Anchor, AnchorKind
+from hindbrain.domain.caller import Channel
 from hindbrain.domain.card import Card, CardEvent, CardId, EventType, Hints, Link, Rank, Role, Status
 from hindbrain.domain.errors import InvalidParams, StoreUnavailable
 from hindbrain.domain.evidence import Domain, EvidenceId
@@ -40,7 +41,7 @@ def a_card(name: str = "card_a", **more: Any) -> Card:
 def keep(store: BrainStore, card: Card, *links: Link, words: str = "retries bounded") -> Card:
     """A card as a service writes it: an act that says its status, the card, what it cites and its event."""
     with store.writing() as writer:
-        entry = writer.append(act("card.created", subject=card.id, to=card.status.value))
+        entry = writer.append(act("card.created", subject=card.id, to=card.status.value, tier=card.rank.value))
         made = replace(card, version=entry.seq, status_seq=entry.seq)
         writer.put_card(made, terms=words.split())
         for link in links:
@@ -154,6 +155,44 @@ def test_mind_131_a_status_that_no_entry_gave_is_not_backed(store: BrainStore) -
 
     forced = store.cards([card.id])[card.id]
     assert (forced.status, forced.backed, forced.active) == (Status.PROMOTED, False, False)
+
+
+def moved(store: BrainStore, card: Card, kind: str, to: Status, *, channel: Channel = Channel.AGENT) -> Card:
+    """A card as an act gives it another status."""
+    with store.writing() as writer:
+        told = act(f"card.{kind}", subject=card.id, to=to.value, tier=card.rank.value)
+        entry = writer.append(replace(told, channel=channel))
+        made = replace(card, status=to, version=entry.seq, status_seq=entry.seq)
+        writer.put_card(made, terms=())
+    return store.cards([card.id])[card.id]
+
+
+def test_mind_131_only_the_last_act_that_gave_a_status_backs_it(store: BrainStore) -> None:
+    was = moved(store, keep(store, a_card()), "promoted", Status.PROMOTED)
+    now = moved(store, was, "demoted", Status.DEMOTED)
+    assert (was.active, now.backed) == (True, True)
+
+    for forced in (was, replace(now, status=Status.PROMOTED), replace(was, rank=Rank.SHU), replace(was, id=CardId("card_b"))):
+        with store.writing() as writer:
+            writer.put_card(forced, terms=())
+        assert not store.cards([forced.id])[forced.id].active, forced
+    with store.writing() as writer:
+        writer.append(act("card.linked", subject=was.id))
+        writer.put_card(now, terms=())
+    assert store.cards([now.id])[now.id].backed, "what changes no status takes none away"
+    with store.writing() as writer:
+        writer.append(act("card.forgotten", subject=was.id))
+    assert not store.cards([now.id])[now.id].backed, "what was forgotten has no standing"
+
+
+def test_mind_131_a_universal_law_and_an_imported_status_are_backed_by_a_person_only(store: BrainStore) -> None:
+    law = a_card(rank=Rank.DAO_TIAN, domain=Domain.GLOBAL)
+
+    assert not moved(store, keep(store, law), "promoted", Status.CANONICAL).active
+    assert moved(store, law, "promoted", Status.CANONICAL, channel=Channel.HUMAN).active
+    assert not moved(store, a_card("card_b"), "created", Status.PROMOTED).active
+    assert moved(store, a_card("card_b"), "created", Status.PROMOTED, channel=Channel.HUMAN).active
+    assert not moved(store, a_card("card_c"), "annotated", Status.PROMOTED, channel=Channel.HUMAN).active
 
 
 def test_mind_138_a_card_that_is_erased_leaves_nothing_and_outcomes_stay(store: BrainStore) -> None:
@@ -280,8 +319,8 @@ def directory(tmp_path: Path) -> Path:
         "delete from evidence",
         "delete from card",
         "insert into card_event select brain_id, 99, card_id, 'merged', null, null, '', '', '', '{}', 1 from card_event",
-        "insert into adoption_event select brain_id, 'x', 1, 'x', signal, feature, '', '', 1, null, null, null, null, null, null, "
-        "'{}' from adoption_event",
+        "insert into adoption_event select brain_id, 'x', 1, 'x', signal, feature, '', '', 1, null, null, null, null, null, "
+        "null, '{}' from adoption_event",
     ],
 )
 def test_mind_258_mind_259_mind_260_mind_261_the_database_refuses_what_a_rule_forbids(directory: Path, statement: str) -> None:

@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import NewType
 
 from hindbrain.domain.anchor import Anchor, AnchorKind
+from hindbrain.domain.caller import Channel
 from hindbrain.domain.errors import IllegalMove, InvalidParams
 from hindbrain.domain.evidence import Domain, EvidenceId
 
@@ -31,6 +32,7 @@ __all__ = [
     "card_id",
     "check_move",
     "check_texts",
+    "gave",
     "named_id",
     "slugged",
 ]
@@ -117,6 +119,31 @@ def check_move(rank: Rank, now: Status, to: Status) -> None:
             f"a {rank.value} card cannot go from {now.value} to {to.value}: {now.value} leads to {open_to}",
             fix="distill a successor that supersedes it" if now is Status.RETIRED else f"ask for {open_to}",
         )
+
+
+# The acts that give each status. A card comes in by an import with the status it had, and keeps it when it is published.
+_GIVEN_BY: dict[Status, tuple[EventType, ...]] = {
+    Status.CANDIDATE: (EventType.CREATED,),
+    Status.PROMOTED: (EventType.PROMOTED, EventType.PUBLISHED, EventType.CREATED),
+    Status.CANONICAL: (EventType.PROMOTED, EventType.PUBLISHED, EventType.CREATED),
+    Status.DEMOTED: (EventType.DEMOTED, EventType.CREATED),
+    Status.RETIRED: (EventType.RETIRED, EventType.CREATED),
+}
+
+
+def gave(act: str, channel: str, payload: str, *, rank: Rank, status: Status) -> bool:
+    """Whether an entry of the ledger could have given a card of this rank this status. A universal law and a status that was
+    taken over from elsewhere are given by a person."""
+    try:
+        told = json.loads(payload)
+    except ValueError:
+        return False  # somebody wrote over it; what is left of it gives nothing
+    if not isinstance(told, dict) or (told.get("to"), told.get("tier")) != (status.value, rank.value):
+        return False
+    by_person = (status is Status.CANONICAL and act == f"card.{EventType.PROMOTED.value}") or (
+        status in ACTIVE and act == f"card.{EventType.CREATED.value}"
+    )
+    return act in {f"card.{kind.value}" for kind in _GIVEN_BY[status]} and (not by_person or channel == Channel.HUMAN.value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from hindbrain.domain.adoption import AdoptionEvent
 from hindbrain.domain.anchor import AnchorKind
-from hindbrain.domain.card import RANKS, Card, CardEvent, CardId, Link, Role, Status
+from hindbrain.domain.card import RANKS, Card, CardEvent, CardId, Link, Role, Status, gave
 from hindbrain.domain.evidence import Evidence, EvidenceId
 from hindbrain.domain.ledger import Entry
 from hindbrain.stores.memory_evidence import EvidenceState, MemoryEvidenceWriter
@@ -19,6 +19,11 @@ __all__ = ["CardState", "MemoryCardReads", "MemoryCardWriter"]
 
 _STATUSES = tuple(Status)
 _Key = tuple[CardId, EvidenceId, Role]
+
+
+def _ends(entry: Entry) -> bool:
+    """Whether an entry gave its card another status, or ended the card."""
+    return entry.act == "card.forgotten" or "to" in json.loads(entry.payload)
 
 
 @dataclass(slots=True)
@@ -39,12 +44,13 @@ class CardState(EvidenceState):
 
     def _backed(self, card: Card) -> bool:
         entry = self.ledger[card.status_seq - 1] if 0 < card.status_seq <= len(self.ledger) else None
-        return (
-            entry is not None
-            and entry.act.startswith("card.")
-            and entry.subject == card.id
-            and json.loads(entry.payload).get("to") == card.status.value
-        )
+        if (
+            entry is None
+            or entry.subject != card.id
+            or any(_ends(one) for one in self.ledger[card.status_seq :] if one.subject == card.id)
+        ):
+            return False
+        return gave(entry.act, entry.channel, entry.payload, rank=card.rank, status=card.status)
 
     def cited(self, cards: Collection[CardId] | None = None, evidence: Collection[EvidenceId] | None = None) -> list[Link]:
         chosen = [

@@ -10,7 +10,7 @@ from typing import ClassVar
 from hindbrain.domain.adoption import AdoptionEvent, Signal, Track
 from hindbrain.domain.anchor import Anchor, AnchorKind
 from hindbrain.domain.brain import BrainId
-from hindbrain.domain.card import RANKS, Card, CardEvent, CardId, EventType, Hints, Link, Rank, Role, Status
+from hindbrain.domain.card import RANKS, Card, CardEvent, CardId, EventType, Hints, Link, Rank, Role, Status, gave
 from hindbrain.domain.errors import HindbrainError, InvalidParams, StoreUnavailable
 from hindbrain.domain.evidence import Domain, EvidenceId
 from hindbrain.stores.port import CardFilter, FieldCount, ForeignCard
@@ -23,10 +23,13 @@ __all__ = ["CardReads", "CardWriter", "adoption_values", "card_values", "event_v
 ERASING = "erasing"  # the note under which history may go
 
 _SHOWN = COLUMNS["card"][1:-1]
-# The entry that gave the status stands beside the row: a status that was forced in by other means has none.
+# The entry that gave the status stands beside the row, unless a later one gave another or ended the card: a status that was
+# forced in by other means, or taken from the past, has none.
 _CARD = (
-    f"select {', '.join(f'c.{name}' for name in _SHOWN)}, l.act, l.subject, l.payload from card c "
-    "left join ledger l on l.brain_id = c.brain_id and l.seq = c.status_seq where c.brain_id = ?"
+    f"select {', '.join(f'c.{name}' for name in _SHOWN)}, l.act, l.channel, l.payload from card c "
+    "left join ledger l on l.brain_id = c.brain_id and l.seq = c.status_seq and l.subject = c.id and not exists ("
+    "select 1 from ledger n where n.brain_id = c.brain_id and n.subject = c.id and n.seq > c.status_seq "
+    """and (n.act = 'card.forgotten' or n.payload like '%"to":%')) where c.brain_id = ?"""
 )
 _ORDER = "order by " + " ".join(["case c.tier", *(f"when '{rank.value}' then {at}" for at, rank in enumerate(RANKS))]) + " end"
 _STATUS = " ".join(["case c.status", *(f"when '{one.value}' then {at}" for at, one in enumerate(Status))]) + " end"
@@ -58,7 +61,7 @@ def card_values(card: Card) -> Row:
 
 def _card_of(row: Row) -> Card:
     """A row as a value; a row that breaks a rule of the domain was not written by us, and is told and not shown."""
-    *values, act, subject, payload = row
+    *values, act, channel, payload = row
     held = dict(zip(_SHOWN, values, strict=True))
     try:
         status = Status(held["status"])
@@ -82,22 +85,12 @@ def _card_of(row: Row) -> Card:
             updated_at=held["updated_at"],
             version=held["version"],
             status_seq=held["status_seq"],
-            backed=is_backed(held["id"], status, act, subject, payload),
+            backed=act is not None and gave(act, channel, payload, rank=Rank(held["tier"]), status=status),
         )
     except (HindbrainError, ValueError) as error:
         raise StoreUnavailable(
             f"the metadata of card {held['id']} is not valid: {error}", fix="restore the brain from a backup of brain.db"
         ) from error
-
-
-def is_backed(card_id: str, status: Status, act: str | None, subject: str | None, payload: str | None) -> bool:
-    """Whether an entry of the ledger gave this card this status."""
-    return (
-        act is not None
-        and act.startswith("card.")
-        and subject == card_id
-        and json.loads(payload or "{}").get("to") == status.value
-    )
 
 
 def link_values(link: Link, place: int) -> Row:
