@@ -9,7 +9,6 @@ every question asked for the first time. The same questions are asked twice, and
 """
 
 import argparse
-import hashlib
 import json
 import os
 import random
@@ -69,15 +68,14 @@ def learn(home: Home, root: str, count: int) -> None:
     app.close()
 
 
-def said(session: Any, asked: list[str]) -> str:
-    """A digest of what contexts say: without who answered, how far the index is, and what could be learned elsewhere."""
-    made = hashlib.sha256()
+def said(session: Any, asked: list[str]) -> list[str]:
+    """What contexts say: without who answered, how far the index is, and what could be learned elsewhere."""
+    told = []
     for text in asked:
         answer = session.call("context", query=text, include_distill_suggestions=False)
         checked(answer)
-        told = [answer[key] for key in ("context_hash", "sections", "rendered")]
-        made.update(json.dumps(told).encode())
-    return made.hexdigest()
+        told.append(json.dumps([answer[key] for key in ("context_hash", "sections", "rendered")]))
+    return told
 
 
 def main() -> int:
@@ -108,15 +106,16 @@ def main() -> int:
                 limit = LIMIT_MS if name == "context" else None
                 broken |= limit is not None and median > limit
                 print(f"{name:28} {median:6.1f} ms {p95:6.1f} ms {f'{limit:5.0f} ms' if limit else '':>8}", flush=True)
-            first = said(session, questions(0)[:50])
-            again = said(session, questions(0)[:50])
+            asked = questions(0)
+            first, second = said(session, asked), said(session, asked)
             for number in range(100):
                 checked(session.call("record", text=f"zebra {number} xylophone", field="elsewhere"))
-            after = said(session, questions(0)[:50])
+            third = said(session, asked)
+            again, after = (sum(x == y for x, y in zip(first, other, strict=True)) for other in (second, third))
             print(
-                f"the same bytes when asked again: {first == again}; after a hundred writes about something else: {first == after}"
+                f"the same bytes when asked again: {again}, after a hundred writes about something else: {after}, of {len(asked)}"
             )
-            broken |= not (first == again == after)
+            broken |= again < len(asked)
     return 1 if broken and chosen.check else 0
 
 
