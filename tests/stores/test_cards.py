@@ -164,6 +164,7 @@ def moved(store: BrainStore, card: Card, kind: str, to: Status, *, channel: Chan
         entry = writer.append(replace(told, channel=channel))
         made = replace(card, status=to, version=entry.seq, status_seq=entry.seq)
         writer.put_card(made, terms=())
+        tell(writer, made, entry.seq)
     return store.cards([card.id])[card.id]
 
 

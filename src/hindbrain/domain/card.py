@@ -12,6 +12,7 @@ from hindbrain.domain.anchor import Anchor, AnchorKind
 from hindbrain.domain.caller import Channel
 from hindbrain.domain.errors import IllegalMove, InvalidParams
 from hindbrain.domain.evidence import Domain, EvidenceId
+from hindbrain.domain.ledger import Entry, is_whole
 
 __all__ = [
     "ACTIVE",
@@ -131,19 +132,20 @@ _GIVEN_BY: dict[Status, tuple[EventType, ...]] = {
 }
 
 
-def gave(act: str, channel: str, payload: str, *, rank: Rank, status: Status) -> bool:
+def gave(entry: Entry, *, rank: Rank, status: Status) -> bool:
     """Whether an entry of the ledger could have given a card of this rank this status. A universal law and a status that was
     taken over from elsewhere are given by a person."""
     try:
-        told = json.loads(payload)
+        told = json.loads(entry.payload)
     except ValueError:
         return False  # somebody wrote over it; what is left of it gives nothing
     if not isinstance(told, dict) or (told.get("to"), told.get("tier")) != (status.value, rank.value):
         return False
-    by_person = (status is Status.CANONICAL and act == f"card.{EventType.PROMOTED.value}") or (
-        status in ACTIVE and act == f"card.{EventType.CREATED.value}"
-    )
-    return act in {f"card.{kind.value}" for kind in _GIVEN_BY[status]} and (not by_person or channel == Channel.HUMAN.value)
+    kind = next((one for one in _GIVEN_BY[status] if entry.act == f"card.{one.value}"), None)
+    by_person = (status, kind) == (Status.CANONICAL, EventType.PROMOTED) or (status in ACTIVE and kind is EventType.CREATED)
+    if kind is None or (by_person and entry.channel != Channel.HUMAN.value):
+        return False
+    return status not in ACTIVE or is_whole(entry)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from hindbrain.domain.caller import Channel
 
-__all__ = ["GENESIS", "Act", "Break", "Entry", "Payload", "breaks", "canonical", "sealed"]
+__all__ = ["GENESIS", "Act", "Break", "Entry", "Payload", "breaks", "canonical", "is_whole", "sealed"]
 
 GENESIS = "0" * 64
 
@@ -76,6 +76,12 @@ def sealed(act: Act, *, seq: int, prev: str) -> Entry:
     )
 
 
+def is_whole(entry: Entry) -> bool:
+    """Whether an entry is as it was written; whether it stands in its place, only the whole chain can tell."""
+    made = _digest(entry.seq, entry.at, entry.actor, entry.channel, entry.act, entry.subject, entry.payload, entry.prev)
+    return made == entry.hash
+
+
 def breaks(entries: Iterable[Entry], *, head: tuple[int, str] | None) -> list[Break]:
     """Every place where an entry was changed, removed or put in; `head` is what the store says the last one is."""
     found: list[Break] = []
@@ -86,8 +92,7 @@ def breaks(entries: Iterable[Entry], *, head: tuple[int, str] | None) -> list[Br
             expected = entry.seq
         elif entry.prev != prev:
             found.append(Break(seq=entry.seq, reason="does not follow the entry before it"))
-        made = _digest(entry.seq, entry.at, entry.actor, entry.channel, entry.act, entry.subject, entry.payload, entry.prev)
-        if made != entry.hash:
+        if not is_whole(entry):
             found.append(Break(seq=entry.seq, reason="was changed after it was written"))
         expected, prev = expected + 1, entry.hash
     if head is not None and head != (expected - 1, prev):

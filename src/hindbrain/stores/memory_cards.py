@@ -44,13 +44,11 @@ class CardState(EvidenceState):
 
     def _backed(self, card: Card) -> bool:
         entry = self.ledger[card.status_seq - 1] if 0 < card.status_seq <= len(self.ledger) else None
-        if (
-            entry is None
-            or entry.subject != card.id
-            or any(_ends(one) for one in self.ledger[card.status_seq :] if one.subject == card.id)
-        ):
+        if entry is None or entry.subject != card.id:
             return False
-        return gave(entry.act, entry.channel, entry.payload, rank=card.rank, status=card.status)
+        told = any((one.seq, one.card_id, one.after) == (entry.seq, card.id, card.status) for one in self.card_events)
+        over = any(_ends(one) for one in self.ledger[entry.seq :] if one.subject == card.id)
+        return told and not over and gave(entry, rank=card.rank, status=card.status)
 
     def cited(self, cards: Collection[CardId] | None = None, evidence: Collection[EvidenceId] | None = None) -> list[Link]:
         chosen = [

@@ -13,6 +13,7 @@ from hindbrain.domain.brain import BrainId
 from hindbrain.domain.card import RANKS, Card, CardEvent, CardId, EventType, Hints, Link, Rank, Role, Status, gave
 from hindbrain.domain.errors import HindbrainError, InvalidParams, StoreUnavailable
 from hindbrain.domain.evidence import Domain, EvidenceId
+from hindbrain.domain.ledger import Entry
 from hindbrain.stores.port import CardFilter, FieldCount, ForeignCard
 from hindbrain.stores.sql_rows import COLUMNS, Head, Row, Session, TextIndex, insert, upsert
 from hindbrain.stores.sql_terms import joined
@@ -23,12 +24,15 @@ __all__ = ["CardReads", "CardWriter", "adoption_values", "card_values", "event_v
 ERASING = "erasing"  # the note under which history may go
 
 _SHOWN = COLUMNS["card"][1:-1]
-# The entry that gave the status stands beside the row, unless a later one gave another or ended the card: a status that was
-# forced in by other means, or taken from the past, has none.
+_ENTRY = COLUMNS["ledger"][1:]
+# The entry that gave the status stands beside the row, if the history has its event and no later entry gave another status or
+# ended the card: a status that was forced in by other means, or taken from the past, has none.
 _CARD = (
-    f"select {', '.join(f'c.{name}' for name in _SHOWN)}, l.act, l.channel, l.payload from card c "
-    "left join ledger l on l.brain_id = c.brain_id and l.seq = c.status_seq and l.subject = c.id and not exists ("
-    "select 1 from ledger n where n.brain_id = c.brain_id and n.subject = c.id and n.seq > c.status_seq "
+    f"select {', '.join(f'c.{name}' for name in _SHOWN)}, {', '.join(f'l.{name}' for name in _ENTRY)} from card c "
+    "left join ledger l on l.brain_id = c.brain_id and l.seq = c.status_seq and l.subject = c.id "
+    "and exists (select 1 from card_event e where e.brain_id = c.brain_id and e.seq = c.status_seq "
+    "and e.card_id = c.id and e.to_status = c.status) "
+    "and not exists (select 1 from ledger n where n.brain_id = c.brain_id and n.subject = c.id and n.seq > c.status_seq "
     """and (n.act = 'card.forgotten' or n.payload like '%"to":%')) where c.brain_id = ?"""
 )
 _ORDER = "order by " + " ".join(["case c.tier", *(f"when '{rank.value}' then {at}" for at, rank in enumerate(RANKS))]) + " end"
@@ -61,15 +65,14 @@ def card_values(card: Card) -> Row:
 
 def _card_of(row: Row) -> Card:
     """A row as a value; a row that breaks a rule of the domain was not written by us, and is told and not shown."""
-    *values, act, channel, payload = row
-    held = dict(zip(_SHOWN, values, strict=True))
+    held, given = dict(zip(_SHOWN, row, strict=False)), dict(zip(_ENTRY, row[len(_SHOWN) :], strict=True))
     try:
-        status = Status(held["status"])
+        rank, status = Rank(held["tier"]), Status(held["status"])
         return Card(
             id=CardId(held["id"]),
             statement=held["statement"],
             content=held["content"],
-            rank=Rank(held["tier"]),
+            rank=rank,
             status=status,
             domain=Domain(held["domain"]),
             field=held["field"],
@@ -85,7 +88,7 @@ def _card_of(row: Row) -> Card:
             updated_at=held["updated_at"],
             version=held["version"],
             status_seq=held["status_seq"],
-            backed=act is not None and gave(act, channel, payload, rank=Rank(held["tier"]), status=status),
+            backed=given["seq"] is not None and gave(Entry(**given), rank=rank, status=status),
         )
     except (HindbrainError, ValueError) as error:
         raise StoreUnavailable(
