@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 from hindbrain.engines.research import read
-from hindbrain.operations import REGISTRY, input_schema
+from hindbrain.operations import REGISTRY, describe, input_schema
+from hindbrain.surfaces import arguments
+from hindbrain.surfaces.manifest import Manifest
 from hindbrain.surfaces.output import exit_code
 from tests.support.still import still
 from tests.support.world import Actor, World, git
@@ -345,3 +347,46 @@ def test_mind_317_the_record_has_one_entry_for_a_report(actor: Actor) -> None:
     assert (entry["channel"], entry["payload"]["rows"]) == ("research", 3)
     assert "Retries" not in json.dumps(entry)
     assert actor.call("ledger.verify")["ok"]
+
+
+@pytest.mark.req("MIND-309")
+def test_mind_309_a_demotion_may_cite_a_contradiction(actor: Actor) -> None:
+    rows = actor.call("research.ingest", report=given(), execute=True)["evidence"]
+    seen = [row["evidence_id"] for row in rows]
+    made = actor.call(
+        "knowledge.distill",
+        statement="Never bound a retry.",
+        content="Bounds lose work; it was believed until the outage.",
+        tier="qi",
+        supporting_refs=seen[:1],
+    )
+    up = actor.call(
+        "knowledge.promote", card_id=made["card_id"], status="promoted", verification_refs=seen[1:2], reason="seen again"
+    )
+    assert up["ok"], up
+
+    down = actor.call(
+        "knowledge.demote",
+        card_id=made["card_id"],
+        status="demoted",
+        evidence_refs=seen[2:],
+        reason="bounded retries lose nothing",
+        reason_type="contradicted",
+    )
+
+    assert (down["ok"], down["new_status"]) == (True, "demoted"), down
+    assert down["counterexample_refs"] == seen[2:]
+
+
+def test_mind_320_the_suggested_command_runs_once_its_content_is_written(world: World) -> None:
+    actor = world.at(world.brain("app"))
+    (one,) = actor.call("research.ingest", report=given(), execute=True)["candidate_insights"]
+    _, *words = one["suggested_command"]
+    words[words.index("--content") + 1] = "An endless retry keeps the load up; a short job may retry freely."
+    op, count = Manifest([describe(REGISTRY[name]) for name in sorted(REGISTRY)]).resolve(words) or ({}, 0)
+
+    made = actor.call(op["name"], **arguments.parse(op, words[count:], {}))
+
+    assert (op["name"], made["ok"], made["created"]) == ("knowledge.distill", True, True)
+    card = actor.call("knowledge.get", card_id=made["card_id"])
+    assert (card["status"], card["supporting_refs"], card["field"]) == ("candidate", one["supporting_refs"], "research")

@@ -27,6 +27,7 @@ def carded(world: World, caller: Caller, name: str, *refs: str, forged: bool = F
     held |= {"status": Status.CANDIDATE, "domain": Domain.PROJECT, "field": "general", "anchor": REPO}
     card = Card(id=CardId(f"card_{name}"), created_at=now, updated_at=now, created_by="codex", **(held | more))
     said = Status.CANDIDATE if forged else card.status
+    kind = EventType.CREATED if said is Status.CANDIDATE else EventType(said.value)
     with house.brains.use(house.router.write_route(caller)) as opened, opened.store.writing() as writer:
 
         def put(seq: int) -> None:
@@ -35,7 +36,7 @@ def carded(world: World, caller: Caller, name: str, *refs: str, forged: bool = F
             for ref, role in zip(refs, roles, strict=False):
                 writer.put_link(Link(card_id=card.id, evidence_id=EvidenceId(ref), role=role, at=now))
 
-        tell(writer, caller, card, EventType.CREATED, salt="s", at=now, reason="seen", after=said, put=put)
+        tell(writer, caller, card, kind, salt="s", at=now, reason="seen", after=said, put=put)
     return card.id
 
 
