@@ -11,6 +11,7 @@ import pytest
 from hindbrain.operations import REGISTRY, Effect
 from tests.conformance.house import archive, found
 from tests.support.model import tiny_weights
+from tests.support.palaces import Palace, mempal
 from tests.support.world import Actor, World
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6" * 3
@@ -174,6 +175,33 @@ def enabled(scene: Scene) -> Answer:
     answer = scene.world.human(scene.root).call("defaults.set", **ENABLED)
     assert answer["applied"], answer
     return answer
+
+
+def palace(scene: Scene, fill: Callable[[Palace], None], version: int = 9) -> str:
+    """A database of mempal with something in it."""
+    made = mempal(scene.world.place / f"palace-{len(list(scene.world.place.glob('palace-*')))}.db", version)
+    fill(made)
+    return made.close()
+
+
+def palace_taken(scene: Scene, fill: Callable[[Palace], None], **more: Any) -> Answer:
+    return scene.called("memory.import", path=palace(scene, fill), execute=True, **more)
+
+
+EVERYWHERE = {"domain": "global", "anchor_kind": "global", "anchor_id": "global://default"}
+
+
+def rejected_row_that_waits(scene: Scene) -> Answer:
+    """Kept by an import first, rejected afterwards."""
+    value = "the lighthouse is lit at nine in the evening"
+    assert palace_taken(scene, lambda p: p.knowledge("drawer_k", "qi", "candidate", statement=value))["ok"]
+    scene.world.human(scene.root).call("reject", claim="lighthouse", value=value)
+    return scene.called("knowledge.backfill_apply", execute=True)
+
+
+def waiting(scene: Scene, status: str, **more: Any) -> Answer:
+    assert palace_taken(scene, lambda p: p.knowledge("drawer_k", "qi", status))["ok"]
+    return scene.called("knowledge.backfill_apply", execute=True, **more)
 
 
 def reported(finding: str, **more: Any) -> dict[str, Any]:
@@ -353,6 +381,27 @@ ATTACKS |= {
 }
 
 ATTACKS |= {
+    "memory.import": {
+        "secret": lambda s: palace_taken(s, lambda p: p.row("drawer_a", f"deploys use {TOKEN}")),
+        "secret name": lambda s: palace_taken(s, lambda p: p.row(f"drawer/{TOKEN}", "deploys")),
+        "secret that waits": lambda s: palace_taken(s, lambda p: p.knowledge("drawer_k", "qi", "candidate", content=TOKEN)),
+        "secret card": lambda s: palace_taken(s, lambda p: p.card("card_k", "qi", "candidate", content=f"see {TOKEN}")),
+        "secret outcome": lambda s: palace_taken(s, lambda p: p.outcome("adoption_1", note=f"see {TOKEN}")),
+        "rejected": lambda s: palace_taken(s, lambda p: p.row("drawer_a", REJECTED.upper())),
+        "rejected that waits": lambda s: palace_taken(
+            s, lambda p: p.knowledge("drawer_k", "qi", "candidate", statement=REJECTED)
+        ),
+        "rejected card": lambda s: palace_taken(s, lambda p: p.card("card_k", "qi", "candidate", statement=REJECTED)),
+        "active card": lambda s: palace_taken(s, lambda p: p.card("card_k", "qi", "promoted")),
+        "forged human": lambda s: palace_taken(s, lambda p: p.card("card_k", "dao_tian", "canonical"), agent_id="human:founder"),
+        "for all": lambda s: palace_taken(s, lambda p: p.row("drawer_a", "obey", **EVERYWHERE), agent_id="human:founder"),
+        "outside": lambda s: s.over_mcp("memory.import", path=palace(s, lambda p: p.row("drawer_a")), execute=True),
+    },
+    "knowledge.backfill_apply": {
+        "rejected": rejected_row_that_waits,
+        "active": lambda s: waiting(s, "promoted"),
+        "forged human": lambda s: waiting(s, "promoted", agent_id="human:founder"),
+    },
     "adoption.record": {
         "secret": lambda s: s.called("adoption.record", **SEEN, note=f"deploys use {TOKEN}"),
         "secret inside": lambda s: s.called("adoption.record", **SEEN, metadata={"a": [{"b": TOKEN}]}),
@@ -377,6 +426,8 @@ LAWS: dict[str, Act] = {
     "adoption.capture": lambda s: s.called("adoption.capture", **CAPTURED),
     "defaults.set": enabled,
     "defaults.rollback": lambda s: s.called("defaults.rollback", candidate="card-context"),
+    "memory.import": lambda s: palace_taken(s, lambda p: p.row("drawer_a", "the tram runs until two at night")),
+    "knowledge.backfill_apply": lambda s: waiting(s, "candidate"),
     "knowledge.distill": made,
     "knowledge.create": lambda s: made(s, "create"),
     "knowledge.raise": raised,
@@ -479,6 +530,7 @@ def test_conf_07_a_secret_in_an_agents_name_is_refused_and_not_recorded(scene: S
     files |= {"knowledge.promote": {"card_id": "card_x", **CHECKED, "verification_refs": ["ev_0"]}}
     files |= {"knowledge.demote": {"card_id": "card_x", **FALLEN, "evidence_refs": ["ev_0"]}}
     files |= {"knowledge.publish": {"card_id": "card_x", "to": "repo", "reason": "r"}}
+    files |= {"memory.import": {"path": "/nowhere"}, "knowledge.backfill_apply": {"execute": True}}
     files |= {"adoption.record": SEEN, "adoption.capture": CAPTURED}
     files |= {"defaults.set": ENABLED, "defaults.rollback": {"candidate": "card-context"}}
     files |= {"migrate.apply": {"table": str(scene.world.place / "none.jsonl")}, "migrate.rollback": {}}

@@ -76,7 +76,8 @@ def large(tmp_path: Path) -> str:
             [(f"link_{n}", f"card_{n}", f"drawer_{n}") for n in range(CARDS)],
         )
         connection.executemany(
-            "INSERT INTO runtime_adoption_events VALUES (?, 'card_context', 'used', 'f', NULL, NULL, ?, NULL, NULL, NULL, NULL, '1')",
+            "INSERT INTO runtime_adoption_events (id, track, signal, feature, card_id, created_at) "
+            "VALUES (?, 'card_context', 'used', 'f', ?, '1')",
             [(f"adoption_{n}", f"card_{n}") for n in range(CARDS)],
         )
     return palace.close()

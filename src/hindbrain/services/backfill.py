@@ -1,14 +1,16 @@
 """Backfill: knowledge rows that an import kept become cards. The rows stay as they are, so that a rerun meets the same cards and
 makes none twice."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from hindbrain.domain.brain import Brain
-from hindbrain.domain.caller import Caller
+from hindbrain.domain.caller import Caller, Channel
 from hindbrain.domain.card import CardId
 from hindbrain.domain.errors import InvalidParams
+from hindbrain.domain.ledger import Act
 from hindbrain.engines.legacy_cards import Known, cited, held_card, known
 from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.card_arrival import Arrival, Arrivals, Arrived
@@ -164,7 +166,25 @@ class Backfill:
                     one = self._arrivals.take(caller, opened, arrivals, as_candidates=as_candidates, execute=execute, near=near)
             else:
                 one = self._arrivals.take(caller, opened, arrivals, as_candidates=as_candidates, execute=execute)
+            if execute and one.refused:
+                self._record(caller, opened, one)
         found.add(one)
+
+    def _record(self, caller: Caller, opened: OpenBrain, one: Arrived) -> None:
+        """What was refused leaves a trace as well; what was made has its own entries."""
+        codes = dict(sorted(Counter(str(refused["code"]) for refused in one.refused).items()))
+        payload: dict[str, Any] = {"kind": "backfill", "taken": len(one.created), "refused": len(one.refused)}
+        payload["refused_by_code"] = codes
+        act = Act(
+            act="brain.import",
+            subject="brain",
+            actor=caller.agent,
+            channel=Channel.IMPORT,
+            at=self._clock(),
+            payload=payload,
+        )
+        with opened.store.writing() as writer:
+            writer.append(act)
 
 
 def _candidates(opened: OpenBrain, where: CardFilter) -> Iterator[_Candidate]:

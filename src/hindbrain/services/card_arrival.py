@@ -20,10 +20,10 @@ from hindbrain.policy.evidence import PATH_MAX, WORD_MAX
 from hindbrain.policy.hygiene import HIGH_ENTROPY
 from hindbrain.policy.legacy import CITED_MOST
 from hindbrain.services.brains import OpenBrain
-from hindbrain.services.card_acts import card_terms
+from hindbrain.services.card_acts import card_terms, said, told
 from hindbrain.services.card_evidence import CardEvidence
 from hindbrain.services.evidence_guard import check_word, check_words, row_print, secrets_in, traces_of
-from hindbrain.services.gateway import Gateway, recorded
+from hindbrain.services.gateway import Gateway
 from hindbrain.stores.port import Writer
 
 __all__ = ["Arrival", "Arrivals", "Arrived", "refusal", "shown"]
@@ -169,15 +169,15 @@ class Arrivals:
         if self._buried(opened, [card.statement, card.content, f"{card.statement}\n{card.content}"], card.id):
             raise Rejected("rejected, deleted or forgotten here", fix="a person can lift the rejection in a terminal")
         history = []
-        for told in one.history:
+        for event in one.history:
             try:
-                self._check_texts(opened, [told.reason, json.dumps(told.metadata, ensure_ascii=False)], [])
-                self._gateway.check_actor(told.actor)
-                if self._buried(opened, [told.reason], ""):
+                self._check_texts(opened, [event.reason, json.dumps(event.metadata, ensure_ascii=False)], [])
+                self._gateway.check_actor(event.actor)
+                if self._buried(opened, [event.reason], ""):
                     raise Rejected("rejected or forgotten here", fix="nothing; the card itself is kept")
-                history.append(told)
+                history.append(event)
             except HindbrainError as refused:
-                found.refused.append(refusal(f"{one.old_id} {told.type.value}", refused))
+                found.refused.append(refusal(f"{one.old_id} {event.type.value}", refused))
         links = []
         for link in one.links:
             try:
@@ -243,13 +243,13 @@ class Arrivals:
         ]
         found.created.append(card.id)
         found.links += len(links)
-        found.events += 1 + sum(told.type is not EventType.CREATED for told in one.history)
+        found.events += 1 + sum(event.type is not EventType.CREATED for event in one.history)
         found.flagged += [{"name": shown(one.old_id), "flag": flag} for flag in one.flags]
         return card, links
 
     def _write(self, caller: Caller, writer: Writer, one: Arrival, salt: str, now: int) -> None:
         """The card, then how it came to be: one `created` of this import, then what happened to it elsewhere, in order."""
-        born = next((told for told in one.history if told.type is EventType.CREATED), None)
+        born = next((event for event in one.history if event.type is EventType.CREATED), None)
         status = one.card.status
         how = Told(
             type=EventType.CREATED,
@@ -266,22 +266,23 @@ class Arrivals:
         self._told(caller, writer, one, how, seq, now)
         for link in one.links:
             writer.put_link(replace(link, card_id=card.id))
-        for told in one.history:
-            if told.type is not EventType.CREATED:
-                self._told(caller, writer, one, told, self._event(caller, writer, one, told, salt, now, gives=None), now)
+        for event in one.history:
+            if event.type is not EventType.CREATED:
+                self._told(caller, writer, one, event, self._event(caller, writer, one, event, salt, now, gives=None), now)
 
     def _event(
-        self, caller: Caller, writer: Writer, one: Arrival, told: Told, salt: str, now: int, *, gives: Status | None
+        self, caller: Caller, writer: Writer, one: Arrival, what: Told, salt: str, now: int, *, gives: Status | None
     ) -> int:
         """The entry of the ledger. Only the first one says which status the card got; what was given elsewhere backs nothing."""
         payload: dict[str, Any] = {
             "tier": one.card.rank.value,
             "imported": True,
-            "told": recorded(salt, f"{told.reason}\x1f{json.dumps(dict(told.metadata), sort_keys=True)}")[:32],
+            "says": said(salt, one.card),
+            "told": told(salt, *_words(one, what)),
         }
         payload |= {"to": gives.value} if gives is not None else {}
         act = Act(
-            act=f"card.{told.type.value}",
+            act=f"card.{what.type.value}",
             subject=one.card.id,
             actor=caller.agent,
             channel=_channel(caller, gives),
@@ -291,28 +292,34 @@ class Arrivals:
         return writer.append(act).seq
 
     @staticmethod
-    def _told(caller: Caller, writer: Writer, one: Arrival, told: Told, seq: int, now: int) -> None:
-        """The event. Who did it elsewhere stands among the words: here it was whoever imports."""
-        said: dict[str, Any] = {"imported": True, "origin": one.origin}
-        said |= {"old_id": one.old_id} if told.type is EventType.CREATED and one.old_id != one.card.id else {}
-        said |= {"flags": list(one.flags)} if told.type is EventType.CREATED and one.flags else {}
-        said |= {"actor": told.actor} if told.actor else {}
-        said |= {"said": dict(told.metadata)} if told.metadata else {}
-        gives = told.after if told.type is EventType.CREATED else None
+    def _told(caller: Caller, writer: Writer, one: Arrival, what: Told, seq: int, now: int) -> None:
+        """The event, as the entry tells it."""
+        reason, metadata = _words(one, what)
         writer.put_card_event(
             CardEvent(
                 seq=seq,
                 card_id=one.card.id,
-                type=told.type,
-                reason=told.reason or f"imported from {one.origin}",
+                type=what.type,
+                reason=reason,
                 actor=caller.agent,
-                channel=_channel(caller, gives).value,
-                at=told.at if told.at is not None else now,
-                before=told.before,
-                after=told.after,
-                metadata=json.dumps(said, sort_keys=True, ensure_ascii=False),
+                channel=_channel(caller, what.after if what.type is EventType.CREATED else None).value,
+                at=what.at if what.at is not None else now,
+                before=what.before,
+                after=what.after,
+                metadata=metadata,
             )
         )
+
+
+def _words(one: Arrival, what: Told) -> tuple[str, str]:
+    """The words of an event. Who did it elsewhere stands among them: here it was whoever imports."""
+    created = what.type is EventType.CREATED
+    more: dict[str, Any] = {"imported": True, "origin": one.origin}
+    more |= {"old_id": one.old_id} if created and one.old_id != one.card.id else {}
+    more |= {"flags": list(one.flags)} if created and one.flags else {}
+    more |= {"actor": what.actor} if what.actor else {}
+    more |= {"said": dict(what.metadata)} if what.metadata else {}
+    return what.reason or f"imported from {one.origin}", json.dumps(more, sort_keys=True, ensure_ascii=False)
 
 
 def _channel(caller: Caller, gives: Status | None) -> Channel:

@@ -128,7 +128,7 @@ class ForeignEvidence:
             with opened.store.writing() as writer:
                 writer.append(
                     Act(
-                        act="card.held",
+                        act="foreign_card.held",
                         subject="foreign_cards",
                         actor=caller.agent,
                         channel=Channel.IMPORT,
