@@ -1,10 +1,12 @@
 """Fields: a recommended list, and a hint when a name is another spelling of one that is known (MIND-209 to MIND-212)."""
 
+import json
 from pathlib import Path
 
 import pytest
 
 from hindbrain.policy.fields import FIELDS, hint
+from hindbrain.surfaces.output import present
 from tests.support.still import still
 from tests.support.world import World
 
@@ -78,3 +80,13 @@ def test_mind_212_the_field_is_kept_as_it_was_given(any_world: World, tmp_path: 
     assert "hint" not in own
     kept = {row["content"]: row["field"] for row in actor.call("memory.list")["rows"]}
     assert kept == {"x": "Debugging", "y": "Debugging", "z": "parsers", "w": "Parser"}
+
+
+def test_mind_212_the_hint_is_told_beside_the_answer(world: World, capfd: pytest.CaptureFixture[str]) -> None:
+    answer = world.at(world.brain("app")).call("record", text="x", field="Debugging")
+
+    code = present(answer, {"json": True})
+
+    shown = capfd.readouterr()
+    assert (code, json.loads(shown.out)) == (0, answer)
+    assert shown.err == f"hint: {answer['hint']}\n"

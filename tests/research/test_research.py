@@ -305,10 +305,15 @@ def test_mind_322_one_planner_serves_every_caller(world: World, tmp_path: Path) 
 
 @pytest.mark.req("MIND-508")
 def test_mind_508_free_objects_are_declared_as_objects() -> None:
-    for name in ("research.validate", "research.ingest"):
-        report = input_schema(REGISTRY[name])["properties"]["report"]
-        kinds = {one.get("type") for one in report.get("anyOf", [report])}
-        assert kinds == {"object", "null"}
+    schemas = {name: input_schema(op)["properties"] for name, op in REGISTRY.items()}
+    free = [(name, key, shape) for name, held in schemas.items() for key, shape in held.items() if key in ("report", "metadata")]
+
+    assert {("research.validate", "report"), ("research.ingest", "report"), ("adoption.record", "metadata")} <= {
+        (name, key) for name, key, _ in free
+    }
+    for name, key, shape in free:
+        kinds = {one.get("type") for one in shape.get("anyOf", [shape])}
+        assert kinds == {"object", "null"}, f"{name}.{key}"
 
 
 def test_mind_315_a_report_is_anchored_at_the_repository(world: World) -> None:
