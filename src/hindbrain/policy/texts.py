@@ -70,6 +70,7 @@ RULES = """\
 - `memory.import` takes over the memory of another program; `knowledge.backfill_plan` shows what of it could become cards, and
   `knowledge.backfill_apply` makes candidates of it.
 - `reject` and `forget` are human acts: a rejected value does not come back, what is forgotten is erased.
+- `review` lists what waits for a person to decide, `story` tells what happened here, from the record.
 - `history` and `recall` (with as_of) show what was believed when; `ledger.show` and `ledger.verify` show and prove the
   record.
 - `export` and `import` carry a brain to another machine, `rebind` follows a repository that moved, `uninit` takes back what
