@@ -135,3 +135,21 @@ def test_conf_12_a_rejected_value_leaves_no_active_card_and_does_not_come_back(s
             "knowledge.distill", statement=disguise, content="Because it was so.", tier="qi", supporting_refs=[scholar.saw()]
         )
         assert error["code"] == "rejected_value", disguise
+
+
+@pytest.mark.req("CONF-14", "CONF-05")
+def test_conf_14_what_only_mentions_a_forgotten_value_goes_too(scholar: Scholar) -> None:
+    person = Scholar(scholar.world, scholar.root, human=True)
+    source = scholar.saw("the xylophone rattles at dawn")
+    given = {"track": "runtime_adoption", "signal": "accepted", "feature": "context_pack"}
+    told = scholar.ok("adoption.record", **given, note="Helped: the xylophone rattles at dawn.\nThe xylophone rattles at dawn.")
+    other = scholar.ok("adoption.record", **given, note="the drum helped")["event"]["id"]
+    loose = scholar.ok("adoption.record", **given, note="a second note")["event"]["id"]
+
+    person.ok("forget", claim=source)
+    person.ok("forget", claim=loose)
+
+    assert [one["id"] for one in scholar.ok("adoption.list")["events"]] == [other], told
+    assert "rattles" not in everything(scholar)
+    assert scholar.ok("ledger.verify")["ok"]
+    assert scholar.refused("forget", claim=other)["code"] == "human_needed"

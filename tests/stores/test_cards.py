@@ -248,6 +248,22 @@ def test_mind_306_rows_of_another_program_wait_as_they_were(store: BrainStore) -
     assert store.foreign_cards() == (ForeignCard(id="drawer_a", body="{}", at=5), first)
 
 
+def test_conf_14_outcomes_and_foreign_rows_are_erased_one_by_one(store: BrainStore) -> None:
+    with store.writing() as writer:
+        for name in ("adoption_1", "adoption_2"):
+            writer.put_adoption(outcome(name))
+        for name in ("drawer_a", "drawer_b"):
+            writer.put_foreign_card(ForeignCard(id=name, body="{}", at=1))
+    with store.writing() as writer:
+        writer.erase_outcomes(["adoption_1"])
+        writer.erase_foreign_cards(["drawer_b"])
+        writer.erase_outcomes([])
+
+    assert [one.id for one in store.adoptions()] == ["adoption_2"]
+    assert [one.id for one in store.foreign_cards()] == ["drawer_a"]
+    assert store.meta("erasing") is None
+
+
 def test_mind_193_subjects_are_counted_with_the_rows_that_came_first(store: BrainStore) -> None:
     assert store.fields(least=1, samples=3) == ()
     observe(store, *(evidence(f"ev_r{n}", field="rust") for n in range(4)), *(evidence(f"ev_g{n}") for n in range(3)))

@@ -115,7 +115,7 @@ def reject(
 )
 def forget(
     call: Call,
-    claim: Annotated[str, Meta(description="slug or label of a claim, or id of evidence (ev_…) or a card (card_…)")],
+    claim: Annotated[str, Meta(description="slug or label of a claim, or id of evidence, a card or an outcome")],
     reason: Annotated[str, Meta(description="why")] = "",
     tier: Tier = None,
 ) -> dict[str, Any]:

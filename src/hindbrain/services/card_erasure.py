@@ -1,6 +1,7 @@
 """Erasure of cards: what a forgotten row, a rejected value or a forgotten card leaves of knowledge. Human acts, all of them."""
 
-from collections.abc import Callable, Collection
+import json
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +17,7 @@ from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.card_acts import card_terms, tell
 from hindbrain.services.events import Events
 from hindbrain.services.evidence_guard import row_print, traces_of, values_of
-from hindbrain.services.gateway import Gateway
+from hindbrain.services.gateway import Gateway, strings_in
 from hindbrain.stores.port import Writer
 
 __all__ = ["CardErasure", "card_texts"]
@@ -31,9 +32,13 @@ def card_texts(card: Card) -> list[str]:
     return [text for text in (card.statement, card.content, card.scope_constraints, card.field, *hints) if text]
 
 
+def _says(texts: Iterable[str], marks: Collection[str], salt: str) -> bool:
+    return any(mark in marks for text in texts for mark, _, _ in traces_of(text, salt))
+
+
 def holds(card: Card, marks: Collection[str], salt: str) -> bool:
     """Whether a card says a buried value."""
-    return any(mark in marks for text in card_texts(card) for mark, _, _ in traces_of(text, salt))
+    return _says(card_texts(card), marks, salt)
 
 
 class CardErasure:
@@ -64,15 +69,30 @@ class CardErasure:
                 self._unlink(caller, writer, card, [link for link in links if link.card_id == card_id], salt)
                 now = self._weigh(caller, writer, writer.card(card_id) or card, left, salt)
                 reached.append({"card_id": card.id, "now": now})
+        self._sweep(opened, writer, marks, salt)
         return reached
 
-    def _erase(self, caller: Caller, writer: Writer, card: Card, salt: str) -> None:
+    @staticmethod
+    def _sweep(opened: OpenBrain, writer: Writer, marks: Collection[str], salt: str) -> None:
+        """What only mentions a buried value: notes of outcomes, and rows of another program that wait to become cards."""
+        outcomes = [
+            one.id
+            for one in opened.store.adoptions()
+            if _says(strings_in([one.query, one.note, one.feature, json.loads(one.metadata)]), marks, salt)
+        ]
+        rows = [one.id for one in opened.store.foreign_cards() if _says(strings_in(json.loads(one.body)), marks, salt)]
+        writer.erase_outcomes(outcomes)
+        writer.erase_foreign_cards(rows)
+
+    def _erase(self, caller: Caller, writer: Writer, card: Card, salt: str) -> list[str]:
+        """A card goes for good; answers what must not come back."""
         now = self._clock()
         writer.append(Act(act="card.forgotten", subject=card.id, actor=caller.agent, channel=caller.channel, at=now, payload={}))
         marks = [*values_of(card.statement, salt), *values_of(card.content, salt), row_print(salt, card.id)]
         for mark in marks:
             writer.put_tombstone(mark, at=now, by=caller.agent, reason="forgotten")
         writer.erase_card(card.id)
+        return marks
 
     def _unlink(self, caller: Caller, writer: Writer, card: Card, gone: Collection[Link], salt: str) -> None:
         for link in gone:
@@ -100,14 +120,44 @@ class CardErasure:
         """Retire every card that says a rejected value; answers how many."""
         salt, marks = self._gateway.salt(opened), frozenset(prints)
         hit = [card for card in opened.store.each_card() if card.status is not Status.RETIRED and holds(card, marks, salt)]
+        with opened.store.writing() as writer:
+            for card in hit:
+                now = writer.card(card.id)
+                if now is not None and now.status is not Status.RETIRED:
+                    self._move(caller, writer, now, Status.RETIRED, EventType.RETIRED, _REJECTED, salt)
+            self._sweep(opened, writer, marks, salt)
         if hit:
-            with opened.store.writing() as writer:
-                for card in hit:
-                    now = writer.card(card.id)
-                    if now is not None and now.status is not Status.RETIRED:
-                        self._move(caller, writer, now, Status.RETIRED, EventType.RETIRED, _REJECTED, salt)
             self._events.publish({"brain": opened.brain.name, "act": "card.retired"}, session=caller.session)
         return len(hit)
+
+    def forget_outcome(self, caller: Caller, *, event_id: str, among: Collection[Brain]) -> dict[str, Any]:
+        """Erase one outcome for real. The record keeps that there was one."""
+        reached = []
+        for brain in among:
+            with self._brains.use(brain) as opened:
+                if any(one.id == event_id for one in opened.store.adoptions()):
+                    act = Act(
+                        act="adoption.forgotten",
+                        subject=event_id,
+                        actor=caller.agent,
+                        channel=caller.channel,
+                        at=self._clock(),
+                        payload={},
+                    )
+                    with opened.store.writing() as writer:
+                        writer.append(act)
+                        writer.erase_outcomes([event_id])
+                    reached.append({"brain": brain.name})
+        if not reached:
+            raise UnknownCard(f"there is no outcome {event_id[:80]!r} here", fix="hindbrain adoption list shows what there is")
+        return {
+            "ok": True,
+            "schema": "hindbrain-forget-v0",
+            "event_id": event_id,
+            "reached": reached,
+            "unreached": [],
+            "rendered": f"Forgot {event_id}.",
+        }
 
     def forget(self, caller: Caller, *, card_id: str, reason: str, among: Collection[Brain]) -> dict[str, Any]:
         """Erase a card for real wherever it is: words, what it cites, its history. Outcomes and the acts stay on record."""
@@ -121,7 +171,7 @@ class CardErasure:
                     with opened.store.writing() as writer:
                         card = writer.card(CardId(card_id))
                         if card is not None:
-                            self._erase(caller, writer, card, salt)
+                            self._sweep(opened, writer, self._erase(caller, writer, card, salt), salt)
                             reached.append({"brain": brain.name})
             except (HindbrainError, OSError) as failure:
                 unreached.append({"brain": brain.name, "reason": str(failure)})

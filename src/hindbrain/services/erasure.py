@@ -155,6 +155,8 @@ class Erasure:
             return self._evidence.forget(caller, evidence_id=claim, reason=reason)
         if claim.startswith("card_"):
             return self._cards.forget(caller, card_id=claim, reason=reason, among=self._evidence.all_brains(None))
+        if claim.startswith("adoption_"):
+            return self._cards.forget_outcome(caller, event_id=claim, among=self._evidence.all_brains(None))
         brain = self._router.named(caller, tier)
         slug = slug_of(claim)
         self._gateway.check_text(reason)

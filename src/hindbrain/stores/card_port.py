@@ -76,6 +76,14 @@ class CardWriting(Protocol):
         """Keep an outcome. InvalidParams when its id is taken."""
         ...
 
+    def erase_outcomes(self, ids: Sequence[str]) -> None:
+        """Delete outcomes for good."""
+        ...
+
+    def erase_foreign_cards(self, ids: Sequence[str]) -> None:
+        """Delete knowledge rows of another program for good."""
+        ...
+
     def put_foreign_card(self, card: ForeignCard) -> None:
         """Keep a knowledge row of another program; one that is there stays as it is."""
         ...

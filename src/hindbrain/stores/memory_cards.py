@@ -127,6 +127,12 @@ class MemoryCardWriter(MemoryEvidenceWriter):
         state.cards.pop(card_id, None)
         state.card_turn += 1
 
+    def erase_outcomes(self, ids: Sequence[str]) -> None:
+        self._cards.adoptions = {id_: one for id_, one in self._cards.adoptions.items() if id_ not in ids}
+
+    def erase_foreign_cards(self, ids: Sequence[str]) -> None:
+        self._cards.foreign_cards = {id_: one for id_, one in self._cards.foreign_cards.items() if id_ not in ids}
+
     def put_adoption(self, event: AdoptionEvent) -> None:
         if event.id in self._cards.adoptions:
             raise taken(event.id)

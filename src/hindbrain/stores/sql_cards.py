@@ -177,12 +177,23 @@ class CardWriter:
         self._session.rows(insert("card_event"), (self._brain, *event_values(event)))
 
     def erase_card(self, card_id: CardId) -> None:
-        self._session.rows(upsert("meta", "key"), (self._brain, ERASING, card_id))
-        for table in ("card_link", "card_event"):
-            self._session.rows(f"delete from {table} where brain_id = ? and card_id = ?", (self._brain, card_id))
-        self._session.rows("delete from card where brain_id = ? and id = ?", (self._brain, card_id))
-        self._session.rows("delete from meta where brain_id = ? and key = ?", (self._brain, ERASING))
+        for table, key in (("card_link", "card_id"), ("card_event", "card_id"), ("card", "id")):
+            self._erase(table, key, [card_id])
         self.head.card_turn += 1
+
+    def erase_outcomes(self, ids: Sequence[str]) -> None:
+        self._erase("adoption_event", "id", ids)
+
+    def erase_foreign_cards(self, ids: Sequence[str]) -> None:
+        self._erase("foreign_card", "id", ids)
+
+    def _erase(self, table: str, key: str, ids: Sequence[str]) -> None:
+        """Rows go while the note stands that lets history go; it is gone again before anybody else can see it."""
+        if not ids:
+            return
+        self._session.rows(upsert("meta", "key"), (self._brain, ERASING, table))
+        self._session.delete_many(table, ("brain_id", key), [(self._brain, id_) for id_ in ids])
+        self._session.rows("delete from meta where brain_id = ? and key = ?", (self._brain, ERASING))
         self._index.erasing(self._session, Shelf.CLAIM)
         self.erased = True
 
