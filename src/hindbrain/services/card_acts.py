@@ -11,7 +11,7 @@ from hindbrain.engines.text import terms
 from hindbrain.services.gateway import recorded
 from hindbrain.stores.port import Writer
 
-__all__ = ["card_terms", "tell"]
+__all__ = ["card_terms", "said", "tell", "told"]
 
 
 def card_terms(card: Card) -> list[str]:
@@ -19,6 +19,18 @@ def card_terms(card: Card) -> list[str]:
     hints = card.hints
     words = [*hints.intent_tags, *hints.workflow_bias, *hints.tool_needs]
     return terms("\n".join([card.statement, card.content, card.field, card.scope_constraints or "", *words]))
+
+
+def said(salt: str, card: Card) -> str:
+    """What the ledger keeps of a card's words and of where they hold: enough to know them again, nothing to read."""
+    words = [card.statement, card.content, card.scope_constraints, card.hints.told(), card.field, card.domain.value]
+    place = [card.anchor.kind.value, card.anchor.id, card.anchor.parent, card.opt_in]
+    return recorded(salt, json.dumps([*words, *place], sort_keys=True, ensure_ascii=False))[:32]
+
+
+def told(salt: str, reason: str, metadata: str) -> str:
+    """What the ledger keeps of the words of an event."""
+    return recorded(salt, f"{reason}\x1f{metadata}")[:32]
 
 
 def tell(
@@ -36,11 +48,12 @@ def tell(
     actor: str | None = None,
     put: Callable[[int], None] | None = None,
 ) -> int:
-    """Record what happens to a card; answers the number of the entry. `put` gets that number and writes the card itself.
+    """Record what happens to a card; answers the number of the entry. `put` gets that number and writes the card itself. `card`
+    is the card with the words and the place that the act leaves it with.
 
     The ledger keeps the card's name, its way and a digest of the words; the words are in the event, which a forget can erase."""
-    told = json.dumps(dict(metadata or {}), sort_keys=True, ensure_ascii=False)
-    payload: dict[str, Any] = {"tier": card.rank.value, "told": recorded(salt, f"{reason}\x1f{told}")[:32]}
+    more = json.dumps(dict(metadata or {}), sort_keys=True, ensure_ascii=False)
+    payload: dict[str, Any] = {"tier": card.rank.value, "told": told(salt, reason, more), "says": said(salt, card)}
     payload |= {"from": before.value} if before is not None else {}
     payload |= {"to": after.value} if after is not None else {}
     by = actor or caller.agent
@@ -60,7 +73,7 @@ def tell(
             at=at,
             before=before,
             after=after,
-            metadata=told,
+            metadata=more,
         )
     )
     return entry.seq

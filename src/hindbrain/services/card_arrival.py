@@ -20,10 +20,10 @@ from hindbrain.policy.evidence import PATH_MAX, WORD_MAX
 from hindbrain.policy.hygiene import HIGH_ENTROPY
 from hindbrain.policy.legacy import CITED_MOST
 from hindbrain.services.brains import OpenBrain
-from hindbrain.services.card_acts import card_terms
+from hindbrain.services.card_acts import card_terms, said, told
 from hindbrain.services.card_evidence import CardEvidence
 from hindbrain.services.evidence_guard import check_word, check_words, row_print, secrets_in, traces_of
-from hindbrain.services.gateway import Gateway, recorded
+from hindbrain.services.gateway import Gateway
 from hindbrain.stores.port import Writer
 
 __all__ = ["Arrival", "Arrivals", "Arrived", "refusal", "shown"]
@@ -277,7 +277,8 @@ class Arrivals:
         payload: dict[str, Any] = {
             "tier": one.card.rank.value,
             "imported": True,
-            "told": recorded(salt, "\x1f".join(_words(one, what)))[:32],
+            "says": said(salt, one.card),
+            "told": told(salt, *_words(one, what)),
         }
         payload |= {"to": gives.value} if gives is not None else {}
         act = Act(

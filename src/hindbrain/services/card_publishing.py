@@ -134,7 +134,7 @@ class CardPublishing:
         tell(
             change.writer,
             caller,
-            change.card,
+            replace(change.card, anchor=anchor, domain=domain),
             EventType.PUBLISHED,
             salt=change.salt,
             at=change.at,

@@ -8,6 +8,7 @@ from hindbrain.domain.caller import Caller
 from hindbrain.domain.errors import LedgerBroken
 from hindbrain.domain.ledger import Break, Entry, breaks
 from hindbrain.services.brains import Brains
+from hindbrain.services.card_record import CardRecord
 from hindbrain.services.gateway import recorded
 from hindbrain.services.routing import Router
 from hindbrain.stores.port import BrainStore
@@ -29,11 +30,11 @@ class Ledgers:
         brain = self._router.named(caller, tier)
         with self._brains.use(brain) as opened:
             # The texts first: whatever was written until now has its entry before the head that is read next.
-            texts = _texts(opened.store)
+            texts, cards = _texts(opened.store), CardRecord(opened.store)
             head = opened.store.head()
             changed: list[Break] = []
-            broken = breaks(_compared(_walk(opened.store, head[0]), texts, changed), head=head)
-            broken += [*changed, *_beyond(opened.store, head[0])]
+            broken = breaks(_compared(_walk(opened.store, head[0]), texts, cards, changed), head=head)
+            broken += [*changed, *_beyond(opened.store, head[0]), *cards.breaks()]
             broken += [Break(seq=seq, reason=f"the entry that wrote {slug} is missing") for seq, (slug, _) in texts.items()]
         answer: dict[str, Any] = {
             "ok": True,
@@ -83,9 +84,12 @@ def _texts(store: BrainStore) -> dict[int, tuple[str, str]]:
     return {one.version: (one.slug, recorded(salt, one.text)) for one in versions}
 
 
-def _compared(entries: Iterable[Entry], texts: dict[int, tuple[str, str]], changed: list[Break]) -> Iterator[Entry]:
-    """The same entries; on the way each is held against the text it wrote. What stays in `texts` has no entry."""
+def _compared(
+    entries: Iterable[Entry], texts: dict[int, tuple[str, str]], cards: CardRecord, changed: list[Break]
+) -> Iterator[Entry]:
+    """The same entries; on the way each is held against what it wrote. What stays in `texts` has no entry."""
     for entry in entries:
+        cards.see(entry)
         slug, digest = texts.pop(entry.seq, ("", ""))
         if digest and f'"digest":"{digest}"' not in entry.payload:
             changed.append(Break(seq=entry.seq, reason=f"the text of {slug} is not the one it wrote"))
