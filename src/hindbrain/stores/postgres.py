@@ -50,6 +50,12 @@ def _answering() -> Iterator[None]:
         ) from error
     except psycopg.DataError as error:
         raise InvalidParams(f"the database cannot hold this value: {error}", fix="remove control characters") from error
+    except psycopg.IntegrityError as error:
+        # No write of ours breaks a rule of the tables: somebody else put something where this belongs.
+        raise StoreUnavailable(
+            f"the database holds what Hindbrain did not write: {error}",
+            fix="hindbrain ledger verify says where; nothing was changed",
+        ) from error
     except (psycopg.OperationalError, psycopg.InterfaceError) as error:
         raise StoreUnavailable(
             f"the database server does not answer: {error}", fix="check that it runs and that store_url is right"

@@ -49,6 +49,11 @@ def translated(path: Path) -> Iterator[None]:
         yield
     except (apsw.BusyError, apsw.LockedError) as error:
         raise Busy(f"{path} is locked by another writer: {error}", fix="try again in a moment") from error
+    except apsw.ConstraintError as error:
+        # No write of ours breaks a rule of the tables: somebody else put something where this belongs.
+        raise StoreUnavailable(
+            f"{path} holds what Hindbrain did not write: {error}", fix="hindbrain ledger verify says where; nothing was changed"
+        ) from error
     except apsw.FullError as error:
         raise StoreUnavailable(f"no space left for {path}: {error}", fix="free some disk space; nothing was changed") from error
     except (apsw.NotADBError, apsw.CorruptError) as error:
