@@ -337,6 +337,28 @@ def test_no_channel_but_the_human_one_makes_a_law(court: Court, channel: Channel
     court.lawful_way()
 
 
+def test_no_second_card_answers_under_the_id_of_another(court: Court) -> None:
+    """A person who promotes what they know by its id must not activate somebody else's words."""
+    shadow = made(court, tier="dao_ren", domain="global", anchor="repo", card_id=court.ripe)
+    error = court.agent.refused("knowledge.create", **shadow)
+    assert "is taken" in error["message"]
+    other = Scholar(court.world, court.world.brain("other"))
+    other.ok("knowledge.create", **made(court, card_id="card_mine", supporting_refs=[other.saw()]))
+    other.promote("card_mine")
+    for tier, more in (("dao_ren", {"domain": "global"}), ("qi", {})):
+        court.agent.call("knowledge.create", **made(court, tier=tier, card_id="card_mine", **more))
+    person = Scholar(court.world, other.root, human=True)
+    other.ok("knowledge.publish", card_id="card_mine", to="repo", reason="all checkouts")
+
+    told = person.call("knowledge.publish", card_id="card_mine", to="global", reason="everywhere", as_global=True)
+
+    assert "is taken in the medulla" in told["error"]["message"]
+    assert other.card("card_mine")["active"], "its own card stays where it was"
+    assert other.ok("ledger.verify")["intact"]
+    assert court.through("card_mine") == []
+    court.lawful_way()
+
+
 # -- files -------------------------------------------------------------------------------------------------------------
 
 

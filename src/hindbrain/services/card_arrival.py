@@ -4,7 +4,7 @@ Only a person brings active cards along: whoever else calls, they arrive as cand
 an event of an import says so, and gives nobody a standing here."""
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -19,7 +19,7 @@ from hindbrain.engines.legacy_cards import Told
 from hindbrain.policy.evidence import PATH_MAX, WORD_MAX
 from hindbrain.policy.hygiene import HIGH_ENTROPY
 from hindbrain.policy.legacy import CITED_MOST
-from hindbrain.services.brains import OpenBrain
+from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.card_acts import card_terms, said, told
 from hindbrain.services.card_evidence import CardEvidence
 from hindbrain.services.evidence_guard import check_word, check_words, row_print, secrets_in, traces_of
@@ -83,7 +83,8 @@ def refusal(name: str, error: HindbrainError) -> dict[str, Any]:
 class Arrivals:
     """Takes cards in."""
 
-    def __init__(self, evidence: CardEvidence, gateway: Gateway, clock: Callable[[], int]) -> None:
+    def __init__(self, brains: Brains, evidence: CardEvidence, gateway: Gateway, clock: Callable[[], int]) -> None:
+        self._brains = brains
         self._evidence = evidence
         self._gateway = gateway
         self._clock = clock
@@ -125,12 +126,17 @@ class Arrivals:
         found = Arrived()
         unique = list({one.card.id: one for one in reversed(arrivals)}.values())[::-1]
         known = opened.store.cards([one.card.id for one in unique])
+        others = self._of_everybody(opened, [one.card.id for one in unique])
         fresh = []
         for one in unique:
             if one.card.id in known:
                 found.unchanged.append(one.card.id)
                 continue
             try:
+                if one.card.id in others:
+                    raise InvalidParams(
+                        f"the id {one.card.id} is taken by a card of the medulla", fix="it is there for everybody"
+                    )
                 fresh.append(self._checked(opened, one, found))
             except HindbrainError as refused:
                 found.refused.append(refusal(one.old_id, refused))
@@ -144,6 +150,13 @@ class Arrivals:
             for one in batch:
                 self._count(caller, one, found, there, as_candidates=as_candidates)
         return found
+
+    def _of_everybody(self, opened: OpenBrain, ids: Sequence[CardId]) -> Collection[CardId]:
+        """Which ids stand for cards of the medulla, seen from a project: a second one would answer in their place."""
+        if opened.brain.root is None or not self._brains.has_medulla():
+            return ()
+        with self._brains.use(self._brains.home.medulla()) as medulla:
+            return medulla.store.cards(ids).keys()
 
     def _checked(self, opened: OpenBrain, one: Arrival, found: Arrived) -> Arrival:
         """The same checks as for any write. A part of the history that may not be kept stays out by itself."""

@@ -118,7 +118,7 @@ class CardMaking:
             check_texts(draft.statement, draft.content, [rows[id_].content for id_ in refs[Role.SUPPORTING]])
             card = self._card(caller, draft, placed)
             held = opened.store.cards([card.id]).get(card.id)
-            if held is not None and draft.id is not None:
+            if draft.id is not None and (held is not None or self._cards.known(caller, card.id)):
                 raise InvalidParams(f"the id {card.id} is taken", fix="leave the id out, or give another")
             if held is None and not draft.dry_run:
                 card, created = self._put(caller, opened, card, draft, refs, rows)

@@ -195,6 +195,8 @@ class CardPublishing:
         rows = opened.store.evidence([link.evidence_id for link in links])
         with medulla.store.writing() as writer:
             if (there := writer.card(card.id)) is not None:
+                if not (there.active and _says_the_same(there, card)):
+                    raise InvalidParams(f"the id {card.id} is taken in the medulla by another card", fix="distill it anew")
                 return there
             self._evidence.bring(caller, medulla, writer, rows, salt)
             moved = replace(card, domain=Domain.GLOBAL)
@@ -220,11 +222,17 @@ class CardPublishing:
         pending = [intent for intent in opened.store.intents() if intent.kind == PUBLISH]
         for intent in pending:
             told = json.loads(intent.payload)
+            near = opened.store.cards([CardId(told["card"])]).get(CardId(told["card"]))
             with self._brains.use(self._brains.home.medulla()) as medulla:
-                arrived = CardId(told["card"]) in medulla.store.cards([CardId(told["card"])])
-            if arrived:
+                far = medulla.store.cards([CardId(told["card"])]).get(CardId(told["card"]))
+            if near is not None and far is not None and _says_the_same(far, near):
                 self._leave(FINISHER, opened, CardId(told["card"]), told["reason"], {}, intent.id)
             else:
                 with opened.store.writing() as writer:
                     writer.drop_intent(intent.id)
         return len(pending)
+
+
+def _says_the_same(there: Card, here: Card) -> bool:
+    """Whether the medulla has what a project publishes, from a call that came first or died half way."""
+    return (there.statement, there.content, there.rank) == (here.statement, here.content, here.rank)

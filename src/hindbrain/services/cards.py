@@ -50,6 +50,14 @@ class Cards:
                 return brain, card
         raise UnknownCard(f"there is no card {card_id[:80]!r} here", fix="hindbrain knowledge list shows what there is")
 
+    def known(self, caller: Caller, card_id: CardId) -> bool:
+        """Whether an id stands for a card in any brain that the caller reads. A second one would answer in its place."""
+        for brain in self._observations.readable(caller, None):
+            with self._brains.use(brain) as opened:
+                if opened.store.cards([card_id]):
+                    return True
+        return False
+
     def evaluators(self, caller: Caller) -> frozenset[str]:
         """Names under which something advised on cards: none of them reviews one."""
         found: set[str] = set()
