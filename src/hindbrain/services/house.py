@@ -145,7 +145,7 @@ class House:
         self.ingests = Ingests(home, self.graphs, self.reconciler, self.events, clock)
         self.projects = Projects(home, self.brains, self.router, self.reconciler, self.ingests, clock)
         carried = EvidenceExchange(self.gateway, batches, clock)
-        arrivals, foreign = Arrivals(cited, self.gateway, clock), ForeignEvidence(self.gateway, batches, clock)
+        arrivals, foreign = Arrivals(self.brains, cited, self.gateway, clock), ForeignEvidence(self.gateway, batches, clock)
         outcomes = OutcomeArrivals(self.gateway, clock)
         self.exchange = Exchange(
             self.brains,
