@@ -134,7 +134,7 @@ class VectorFile(ABC):
         """Which file there is; a new or another one is looked at first."""
         with self.guard:
             file = 0
-            with suppress(FileNotFoundError, NotADirectoryError):
+            with suppress(OSError):  # not there, or no file at all: it is looked at below
                 file = os.stat(self.path).st_ino
             if not file or file != self._file:
                 self._leave()
