@@ -117,10 +117,21 @@ def test_mind_392_the_loop_by_the_command_line(project: Program) -> None:
 
 
 def told(project: Program, card: str) -> None:
-    """The record of it holds."""
+    """The record of it holds, and reads as a story."""
     assert ok(project.answer("ledger", "verify"))["ok"]
     events = ok(project.answer("knowledge", "events", card))["events"]
     assert [event["event_type"] for event in events] == ["created", "linked", "promoted"]
+    story = ok(project.answer("story"))
+    lines = story["rendered"]
+    told_of = (
+        *("made a dao_ren card", "refused by the gate", "linked evidence", "promoted a dao_ren card", "outcome: accepted"),
+        *("switched cards in every context on", "outcome: rollback", "took the default back"),
+    )
+    places = [lines.index(words) for words in told_of]
+    assert places == sorted(places), lines
+    assert LAW["statement"] in lines
+    assert "the chain holds" in lines
+    assert [row["channel"] for row in story["rows"] if row["act"].startswith("default.")] == ["human", "human"]
 
 
 @pytest.mark.req("MIND-393")
