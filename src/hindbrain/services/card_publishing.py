@@ -11,6 +11,7 @@ from hindbrain.domain.caller import FINISHER, Caller, Channel
 from hindbrain.domain.card import Card, CardId, EventType
 from hindbrain.domain.errors import HumanNeeded, IllegalMove, InvalidParams, Rejected
 from hindbrain.domain.evidence import Domain
+from hindbrain.policy.limits import LOCK_WAIT_S
 from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.card_acts import card_terms, tell
 from hindbrain.services.card_evidence import CardEvidence
@@ -160,7 +161,11 @@ class CardPublishing:
         brain, _ = self._cards.holding(caller, card.id)
         for text in (reason, *map(str, metadata.values())):
             self._gateway.check_text(text)
-        with self._brains.use(brain) as opened, self._brains.use(self._brains.home.medulla()) as medulla:
+        with (
+            self._brains.use(brain) as opened,
+            self._brains.use(self._brains.home.medulla()) as medulla,
+            opened.place.lock(card.id, wait_s=LOCK_WAIT_S),  # whoever wakes the brain meanwhile must not take us for dead
+        ):
             self._gateway.check_hygiene(
                 medulla, [card.statement, card.content, reason, *map(str, metadata.values())], site="publish"
             )
@@ -222,14 +227,18 @@ class CardPublishing:
         pending = [intent for intent in opened.store.intents() if intent.kind == PUBLISH]
         for intent in pending:
             told = json.loads(intent.payload)
-            near = opened.store.cards([CardId(told["card"])]).get(CardId(told["card"]))
-            with self._brains.use(self._brains.home.medulla()) as medulla:
-                far = medulla.store.cards([CardId(told["card"])]).get(CardId(told["card"]))
-            if near is not None and far is not None and _says_the_same(far, near):
-                self._leave(FINISHER, opened, CardId(told["card"]), told["reason"], {}, intent.id)
-            else:
-                with opened.store.writing() as writer:
-                    writer.drop_intent(intent.id)
+            id_ = CardId(told["card"])
+            with opened.place.lock(id_, wait_s=LOCK_WAIT_S):
+                if not any(one.id == intent.id for one in opened.store.intents()):
+                    continue
+                near = opened.store.cards([id_]).get(id_)
+                with self._brains.use(self._brains.home.medulla()) as medulla:
+                    far = medulla.store.cards([id_]).get(id_)
+                if near is not None and far is not None and _says_the_same(far, near):
+                    self._leave(FINISHER, opened, id_, told["reason"], {}, intent.id)
+                else:
+                    with opened.store.writing() as writer:
+                        writer.drop_intent(intent.id)
         return len(pending)
 
 
