@@ -21,9 +21,11 @@ from hindbrain.operations import (
     recall,
     recovery,
     research,
+    review,
     scope,
     search,
     session,
+    story,
     wake,
 )
 from hindbrain.operations.registry import REGISTRY, Effect, Operation, describe, dispatch, input_schema
@@ -55,8 +57,10 @@ __all__ = [
     "recall",
     "recovery",
     "research",
+    "review",
     "scope",
     "search",
     "session",
+    "story",
     "wake",
 ]

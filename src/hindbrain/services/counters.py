@@ -9,7 +9,7 @@ from typing import Any
 
 from hindbrain.domain.brain import Brain
 from hindbrain.domain.caller import UNKNOWN_AGENT, Caller
-from hindbrain.domain.errors import HindbrainError, Refusal
+from hindbrain.domain.errors import GateClosed, HindbrainError, Refusal
 from hindbrain.domain.ledger import Act
 from hindbrain.engines.hygiene import scan
 from hindbrain.policy.limits import AGENT_MAX
@@ -108,6 +108,8 @@ class Refusals:
         payload: dict[str, Any] = {"operation": operation, "code": refusal.code}
         if "pattern_class" in refusal.details:
             payload["pattern_class"] = str(refusal.details["pattern_class"])
+        if isinstance(refusal, GateClosed) and "gate" in refusal.details:
+            payload["card_id"] = str(refusal.details["gate"]["card_id"])
         if brain is not None:
             with self._brains.use(brain) as opened, opened.store.writing() as writer:
                 writer.append(

@@ -63,9 +63,11 @@ from hindbrain.services.release import ReleaseCheck
 from hindbrain.services.repairs import Repairs
 from hindbrain.services.research import Research
 from hindbrain.services.retrieval import Retrieval
+from hindbrain.services.review import Review
 from hindbrain.services.routing import Router
 from hindbrain.services.rows import RowMaker
 from hindbrain.services.standing import Standing
+from hindbrain.services.story import Story
 from hindbrain.services.verify import Verify
 from hindbrain.services.wake import Wake
 from hindbrain.services.watching import Watching
@@ -160,6 +162,8 @@ class House:
         self.backfill = Backfill(self.brains, self.observations, arrivals, clock)
         self.migration = Migration(self.brains, self.router, self.gateway, self.reconciler, clock)
         self.ledgers = Ledgers(self.brains, self.router)
+        self.story = Story(self.brains, self.router, self.observations, self.ledgers)
+        self.review = Review(self.brains, self.observations, clock)
         self.standing = Standing(self.brains, self.router, self.contract, self.counters, clock)
         self.recovery = Recovery(home, self.brains, self.router, self.contract, environ or {})
         self.repairs = Repairs(home, self.brains, self.embedding, self.graphs, self.ingests, clock)
