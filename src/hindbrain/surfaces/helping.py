@@ -47,6 +47,20 @@ _BY_NAME = {
     "key": "deploy.target",
     "value": "staging",
     "evidence_id": "ev_0123456789abcdef01234567",
+    "card_id": "card_0123456789abcdef01234567",
+    "supporting_refs": ["ev_0123456789abcdef01234567"],
+    "verification_refs": ["ev_0123456789abcdef01234567"],
+    "evidence_refs": ["ev_0123456789abcdef01234567"],
+    "statement": "Bound every retry.",
+    "content": "Without a bound one fault fills the queue.",
+    "knowledge.annotate.reason": "looked at its bounds",
+    "knowledge.promote.reason": "measured twice",
+    "knowledge.promote.status": "promoted",
+    "knowledge.demote.reason": "a job was lost",
+    "knowledge.demote.reason_type": "contradicted",
+    "knowledge.publish.to": "repo",
+    "role": "supporting",
+    "tier": "shu",
     "node_id": "src/worker.py",
     "changed_node": "src/worker.py",
     "node": "src/worker.py",
@@ -166,7 +180,7 @@ def _flag(name: str, schema: Mapping[str, Any]) -> str:
     kind = kind_of(schema)[0]
     flag = name.replace("_", "-")
     if kind == "boolean":
-        return f"--{flag}, --no-{flag}" if schema.get("default") else f"--{flag}"
+        return f"--no-{flag}" if schema.get("default") else f"--{flag}"  # what is on is only ever switched off
     value = {"string": "TEXT", "integer": "N", "number": "N", "enum": "WORD", "list": "VALUE ...", "any": "VALUE"}.get(
         kind, "JSON"
     )
