@@ -137,7 +137,7 @@ def _listed(entries: Mapping[str, str]) -> list[str]:
     for name, told in entries.items():
         first, *rest = wrap(str(told), max(20, _width() - pad - 4)) or [""]
         if len(name) > pad:  # a long name has a line of its own, so that what is told of it keeps its room
-            lines.append(f"  {name}")
+            lines += [f"  {part}" for part in wrap(name, _width() - 2, break_on_hyphens=False)]
             name = ""
         lines += [f"  {name:<{pad}}  {first}".rstrip(), *(f"  {'':<{pad}}  {line}" for line in rest)]
     return lines
@@ -180,7 +180,7 @@ def _flag(name: str, schema: Mapping[str, Any]) -> str:
     kind = kind_of(schema)[0]
     flag = name.replace("_", "-")
     if kind == "boolean":
-        return f"--no-{flag}" if schema.get("default") else f"--{flag}"  # what is on is only ever switched off
+        return f"--{flag}, --no-{flag}" if schema.get("default") else f"--{flag}"
     value = {"string": "TEXT", "integer": "N", "number": "N", "enum": "WORD", "list": "VALUE ...", "any": "VALUE"}.get(
         kind, "JSON"
     )
