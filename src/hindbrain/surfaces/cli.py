@@ -112,6 +112,10 @@ def _operation(rest: list[str], given: dict[str, Any]) -> int:
 
         output.write(helping.command(op))
         return 0
+    if op["name"] == "review" and not given.get("json") and all(map(os.isatty, (0, 1, 2))):
+        from hindbrain.surfaces import reviewing
+
+        return reviewing.walk(op, read, given)
     return carry_out(op, read, given)
 
 
@@ -146,19 +150,20 @@ def _asks_for_a_person(answer: dict[str, Any]) -> bool:
     return code == "human_needed" and os.isatty(0) and os.isatty(2)
 
 
-def answered(op: Command, read: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
-    """The answer of one operation, or the failure that stands for it."""
+def answered(op: Command, read: dict[str, Any], given: dict[str, Any], *, person: bool = False) -> dict[str, Any]:
+    """The answer of one operation, or the failure that stands for it. `person`: somebody at this terminal has just chosen it."""
     from hindbrain.surfaces import calling
 
     try:
-        if not op["human"]:
+        if not op["human"] and not person:
             found = calling.answer(op, read, **_about(given))
             if not _asks_for_a_person(found):
                 return found
         # A human act, or an ordinary one with an argument that only a person may give.
         from hindbrain.surfaces import human
 
-        human.confirm(op, read)
+        if not person:
+            human.confirm(op, read)
         return calling.answer(op, read, **_about(given), human=True)
     except OwnerGone as gone:
         from hindbrain.surfaces.remote import unreachable
