@@ -228,7 +228,7 @@ def test_review_in_a_pipe_or_with_json_is_a_list_and_asks_nothing(desk: Desk) ->
 
     assert piped.json["items"][0]["card_ids"] == [card]
     assert '"card_ids"' in asked.out
-    assert "1 candidates whose gate is open" in called.out
+    assert "candidates with an open gate: 1" in called.out
     assert all(ASK not in one.out for one in (piped, asked, called))
     assert (few["items"], few["counts"]) == ([], {"stale": 0})
     assert desk.scholar.status(card) == "candidate"

@@ -339,7 +339,7 @@ def test_review_is_readable_and_quotes_what_others_wrote(busy: Scholar) -> None:
     text = busy.ok("review")["rendered"]
 
     assert text.startswith(
-        "1 rejected values that came back, 1 contradictions, proposed, 1 active cards whose evidence changed, 3 cand"
+        "rejected values that came back: 1; proposed contradictions: 1; active cards whose evidence changed: 1; candidates"
     )
     assert "````memory\nopen_gate\n" in text
     assert text.count("to settle it: ") == 6

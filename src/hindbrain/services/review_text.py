@@ -10,9 +10,9 @@ __all__ = ["item_text", "queue_text"]
 
 _NAMES = {
     "returned": "rejected values that came back",
-    "contradiction": "contradictions, proposed",
+    "contradiction": "proposed contradictions",
     "stale": "active cards whose evidence changed",
-    "open_gate": "candidates whose gate is open",
+    "open_gate": "candidates with an open gate",
 }
 
 
@@ -35,8 +35,8 @@ def item_text(item: Mapping[str, Any]) -> str:
 def queue_text(answer: Mapping[str, Any]) -> str:
     """The whole queue: how much of each kind, then the items."""
     counts = answer["counts"]
-    heads = [f"{counts[kind]} {_NAMES[kind]}" for kind in KINDS if counts.get(kind)]
-    parts = [", ".join(heads) + "." if heads else "nothing to review"]
+    heads = [f"{_NAMES[kind]}: {counts[kind]}" for kind in KINDS if counts.get(kind)]
+    parts = ["; ".join(heads) or "nothing to review"]
     parts += [fenced(item_text(item)) for item in answer["items"]]
     parts += [f"{answer['left_out']} more; ask with a larger limit."] if answer["left_out"] else []
     parts += ["Too many contradictions to name all of them; settle these first."] if answer["capped"] else []
