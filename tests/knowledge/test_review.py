@@ -254,6 +254,23 @@ def test_review_a_file_that_is_gone_and_one_that_leads_out_are_told_apart(here: 
     assert (outside["items"], outside["unread_files"]) == ([], 1)
 
 
+def test_review_a_published_card_is_stale_when_the_original_of_its_evidence_changes(here: Scholar, person: Scholar) -> None:
+    (row,) = taken_in(here, "The limit of the uploader is ten.\n")
+    card = here.promoted("Mind the limit of the uploader.", supporting_refs=[row])
+    here.ok("knowledge.publish", card_id=card, to="repo", reason="it holds here")
+    person.ok("knowledge.publish", card_id=card, to="global", reason="it holds everywhere", as_global=True)
+    assert items(here) == []
+
+    Path(here.root, "notes.md").write_text("The limit of the uploader is twenty.\n", encoding="utf-8")
+    (changed,) = items(here)
+    taken_in(here, "The limit of the uploader is twenty.\n")
+    (retired,) = items(here)
+
+    assert (changed["kind"], changed["card_ids"], changed["statements"][0]["brain"]) == ("stale", [card], "medulla")
+    assert changed["why"].endswith("came from notes.md, which changed since")
+    assert retired["why"].endswith("is a copy of a row that its project no longer holds")
+
+
 # -- returned ----------------------------------------------------------------------------------------------------------
 
 
