@@ -4,7 +4,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import NewType
 
@@ -225,10 +225,6 @@ class Card:
     def text(self) -> str:
         """What is shown at work: the statement; the content only where an imported card has none."""
         return self.statement if self.statement.strip() else self.content
-
-    def moved(self, to: Status, *, seq: int, at: int) -> "Card":
-        check_move(self.rank, self.status, to)
-        return replace(self, status=to, status_seq=seq, version=seq, updated_at=at)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,8 @@
 """Acts on cards: every change of a card is one entry of the ledger and one event, in the transaction that makes it."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from hindbrain.domain.caller import Caller
@@ -43,37 +44,36 @@ def tell(
     at: int,
     reason: str,
     before: Status | None = None,
-    after: Status | None = None,
+    to: Status | None = None,
     metadata: Mapping[str, Any] | None = None,
-    actor: str | None = None,
-    put: Callable[[int], None] | None = None,
-) -> int:
-    """Record what happens to a card; answers the number of the entry. `put` gets that number and writes the card itself. `card`
-    is the card with the words and the place that the act leaves it with.
+) -> Card:
+    """Record what happens to a card, and keep it as that leaves it: `card` has its words and its place from then on, `to` is the
+    status that the act gives it.
 
     The ledger keeps the card's name, its way and a digest of the words; the words are in the event, which a forget can erase."""
     more = json.dumps(dict(metadata or {}), sort_keys=True, ensure_ascii=False)
     payload: dict[str, Any] = {"tier": card.rank.value, "told": told(salt, reason, more), "says": said(salt, card)}
     payload |= {"from": before.value} if before is not None else {}
-    payload |= {"to": after.value} if after is not None else {}
-    by = actor or caller.agent
+    payload |= {"to": to.value} if to is not None else {}
     entry = writer.append(
-        Act(act=f"card.{kind.value}", subject=card.id, actor=by, channel=caller.channel, at=at, payload=payload)
+        Act(act=f"card.{kind.value}", subject=card.id, actor=caller.agent, channel=caller.channel, at=at, payload=payload)
     )
-    if put is not None:
-        put(entry.seq)
+    fresh = replace(card, version=entry.seq, updated_at=at)
+    if to is not None:
+        fresh = replace(fresh, status=to, status_seq=entry.seq, backed=True)
+    writer.put_card(fresh, terms=card_terms(fresh))
     writer.put_card_event(
         CardEvent(
             seq=entry.seq,
             card_id=card.id,
             type=kind,
             reason=reason,
-            actor=by,
+            actor=caller.agent,
             channel=caller.channel.value,
             at=at,
             before=before,
-            after=after,
+            after=to,
             metadata=more,
         )
     )
-    return entry.seq
+    return fresh

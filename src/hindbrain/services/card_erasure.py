@@ -2,19 +2,18 @@
 
 import json
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import replace
 from typing import Any
 
 from hindbrain.domain.brain import Brain
 from hindbrain.domain.caller import Caller
-from hindbrain.domain.card import Card, CardId, EventType, Link, Role, Status
+from hindbrain.domain.card import Card, CardId, EventType, Link, Role, Status, check_move
 from hindbrain.domain.errors import HindbrainError, UnknownCard
 from hindbrain.domain.evidence import EvidenceId
 from hindbrain.domain.ledger import Act
 from hindbrain.engines.gate import counted
 from hindbrain.policy.cards import GATES
 from hindbrain.services.brains import Brains, OpenBrain
-from hindbrain.services.card_acts import card_terms, tell
+from hindbrain.services.card_acts import tell
 from hindbrain.services.events import Events
 from hindbrain.services.evidence_guard import row_print, traces_of, values_of
 from hindbrain.services.gateway import Gateway, strings_in
@@ -108,13 +107,8 @@ class CardErasure:
         return card.status.value
 
     def _move(self, caller: Caller, writer: Writer, card: Card, to: Status, kind: EventType, reason: str, salt: str) -> None:
-        now = self._clock()
-
-        def put(seq: int) -> None:
-            moved = replace(card.moved(to, seq=seq, at=now), backed=True)
-            writer.put_card(moved, terms=card_terms(moved))
-
-        tell(writer, caller, card, kind, salt=salt, at=now, reason=reason, before=card.status, after=to, put=put)
+        check_move(card.rank, card.status, to)
+        tell(writer, caller, card, kind, salt=salt, at=self._clock(), reason=reason, before=card.status, to=to)
 
     def withdraw(self, caller: Caller, opened: OpenBrain, prints: Collection[str]) -> int:
         """Retire every card that says a rejected value; answers how many."""

@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from hindbrain.domain.caller import Caller
-from hindbrain.domain.card import ACTIVE_OF, Card, CardId, EventType, Hints, Link, Role, check_texts
+from hindbrain.domain.card import ACTIVE_OF, Card, CardId, EventType, Hints, Link, Role, Status, check_texts
 from hindbrain.domain.errors import GateClosed, IllegalMove, InvalidParams, Rejected, UnknownCard, UnknownEvidence
 from hindbrain.domain.evidence import EvidenceId
 from hindbrain.engines.gate import judged
 from hindbrain.services.brains import Brains, OpenBrain
-from hindbrain.services.card_acts import card_terms, tell
+from hindbrain.services.card_acts import tell
 from hindbrain.services.card_evidence import CardEvidence, checked_ids, hollow
 from hindbrain.services.cards import Cards
 from hindbrain.services.events import Events
@@ -32,6 +32,25 @@ class CardChange:
     links: tuple[Link, ...]
     salt: str
     at: int
+
+    def tell(
+        self, caller: Caller, kind: EventType, reason: str, metadata: Mapping[str, Any], *, to: Status | None = None
+    ) -> Card:
+        """Record the change with its event; the card is then as that leaves it."""
+        before = self.card.status if to is not None else None
+        self.card = tell(
+            self.writer,
+            caller,
+            self.card,
+            kind,
+            salt=self.salt,
+            at=self.at,
+            reason=reason,
+            before=before,
+            to=to,
+            metadata=metadata,
+        )
+        return self.card
 
 
 class CardLinks:
@@ -82,7 +101,7 @@ class CardLinks:
             self._evidence.bring(caller, change.opened, change.writer, rows, change.salt)
             fresh = change.writer.put_link(Link(card_id=change.card.id, evidence_id=id_, role=role, note=note, at=change.at))
             if fresh:
-                self._note(caller, change, EventType.LINKED, note or "linked", {"evidence_id": id_, "role": role.value})
+                change.tell(caller, EventType.LINKED, note or "linked", {"evidence_id": id_, "role": role.value})
         return self._told(change.card, "linked", fresh, f"{id_} as {role.value}", evidence_id=id_, role=role.value)
 
     def unlink(self, caller: Caller, card_id: str, evidence_id: str, *, role: Role, reason: str) -> dict[str, Any]:
@@ -95,7 +114,7 @@ class CardLinks:
                 )
             self._check_gate(change, id_, role)
             change.writer.drop_link(change.card.id, id_, role)
-            self._note(caller, change, EventType.UNLINKED, reason or "unlinked", {"evidence_id": id_, "role": role.value})
+            change.tell(caller, EventType.UNLINKED, reason or "unlinked", {"evidence_id": id_, "role": role.value})
         return self._told(change.card, "unlinked", True, f"{id_} as {role.value}", evidence_id=id_, role=role.value)
 
     @staticmethod
@@ -152,7 +171,7 @@ class CardLinks:
             rows = change.writer.observed([link.evidence_id for link in change.links if link.role is Role.SUPPORTING])
             check_texts(fresh.statement, fresh.content, [row.content for row in rows.values()])
             change.card = fresh
-            self._note(caller, change, EventType.UPDATED, reason or "edited", {"changed": sorted(changed)})
+            change.tell(caller, EventType.UPDATED, reason or "edited", {"changed": sorted(changed)})
         return self._told(change.card, "edited", True, ", ".join(sorted(changed)), changed=sorted(changed))
 
     def annotate(self, caller: Caller, card_id: str, *, reason: str, metadata: Mapping[str, Any]) -> dict[str, Any]:
@@ -161,27 +180,8 @@ class CardLinks:
             raise InvalidParams("reason is empty", fix="say what is to be remembered about this card")
         texts = (reason, *strings_in(dict(metadata)))
         with self.changing(caller, card_id, texts=texts, site="knowledge.annotate") as change:
-            self._note(caller, change, EventType.UPDATED, reason, metadata)
+            change.tell(caller, EventType.UPDATED, reason, metadata)
         return self._told(change.card, "annotated", True, "remark added")
-
-    def _note(self, caller: Caller, change: CardChange, kind: EventType, reason: str, metadata: Mapping[str, Any]) -> None:
-        """The event of a change that leaves the status alone, with the card's new version."""
-
-        def put(seq: int) -> None:
-            change.card = replace(change.card, version=seq, updated_at=change.at)
-            change.writer.put_card(change.card, terms=card_terms(change.card))
-
-        tell(
-            change.writer,
-            caller,
-            change.card,
-            kind,
-            salt=change.salt,
-            at=change.at,
-            reason=reason,
-            metadata=metadata,
-            put=put,
-        )
 
     @staticmethod
     def _told(card: Card, what: str, done: bool, text: str, **more: Any) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from hindbrain.domain.evidence import Domain, Evidence, EvidenceId, Provenance
 from hindbrain.policy.cards import RAISES
 from hindbrain.policy.evidence import WORD_MAX
 from hindbrain.services.brains import Brains, OpenBrain
-from hindbrain.services.card_acts import card_terms, tell
+from hindbrain.services.card_acts import tell
 from hindbrain.services.card_evidence import CardEvidence
 from hindbrain.services.cards import Cards
 from hindbrain.services.events import Events
@@ -227,28 +227,12 @@ class CardMaking:
                     fix="state what holds instead; a person can lift the rejection in a terminal",
                 )
             self._evidence.bring(caller, opened, writer, rows, salt)
-
-            def put(seq: int) -> None:
-                nonlocal card
-                card = replace(card, version=seq, status_seq=seq)
-                writer.put_card(card, terms=card_terms(card))
-
-            tell(
-                writer,
-                caller,
-                card,
-                EventType.CREATED,
-                salt=salt,
-                at=now,
-                reason=draft.reason,
-                after=Status.CANDIDATE,
-                put=put,
-            )
+            made = tell(writer, caller, card, EventType.CREATED, salt=salt, at=now, reason=draft.reason, to=Status.CANDIDATE)
             for role in Role:
                 for id_ in refs.get(role, ()):
                     writer.put_link(Link(card_id=card.id, evidence_id=id_, role=role, at=now))
         self._events.publish({"brain": opened.brain.name, "act": "card.created"}, session=caller.session)
-        return card, True
+        return made, True
 
 
 def _default(draft: Draft) -> AnchorKind:

@@ -2,7 +2,6 @@
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from hindbrain.domain.caller import Caller, Channel
@@ -12,7 +11,6 @@ from hindbrain.domain.evidence import EvidenceId
 from hindbrain.engines.gate import Verdict, judged
 from hindbrain.policy.cards import GATES
 from hindbrain.services.brains import Brains
-from hindbrain.services.card_acts import card_terms, tell
 from hindbrain.services.card_evidence import CardEvidence, checked_ids, hollow
 from hindbrain.services.card_links import CardChange, CardLinks
 from hindbrain.services.card_wire import refs
@@ -77,7 +75,7 @@ class CardMoves:
             metadata: dict[str, Any] = {"verification_refs": list(ids)}
             metadata |= {"reviewer": person} if person else {}
             metadata |= {"counterexamples_allowed": True} if allow_counterexamples else {}
-            self._move(caller, change, EventType.PROMOTED, status, reason, metadata)
+            change.tell(caller, EventType.PROMOTED, reason, metadata, to=status)
             links = change.writer.card_links(change.card.id)
         return {
             "ok": True,
@@ -133,29 +131,6 @@ class CardMoves:
         weak = hollow(change.writer.observed([link.evidence_id for link in links]))
         return judged(change.card, links, target=status, reviewed=reviewed, spared=spared, hollow=weak)
 
-    def _move(
-        self, caller: Caller, change: CardChange, kind: EventType, to: Status, reason: str, metadata: dict[str, Any]
-    ) -> None:
-        before = change.card.status
-
-        def put(seq: int) -> None:
-            change.card = replace(change.card.moved(to, seq=seq, at=change.at), backed=True)
-            change.writer.put_card(change.card, terms=card_terms(change.card))
-
-        tell(
-            change.writer,
-            caller,
-            change.card,
-            kind,
-            salt=change.salt,
-            at=change.at,
-            reason=reason,
-            before=before,
-            after=to,
-            metadata=metadata,
-            put=put,
-        )
-
     # -- demote ------------------------------------------------------------------------------------------------------
 
     def demote(
@@ -182,7 +157,8 @@ class CardMoves:
             for id_ in ids:
                 change.writer.put_link(Link(card_id=change.card.id, evidence_id=id_, role=Role.COUNTEREXAMPLE, at=change.at))
             kind = EventType.RETIRED if status is Status.RETIRED else EventType.DEMOTED
-            self._move(caller, change, kind, status, reason, {"reason_type": reason_type.value, "evidence_refs": list(ids)})
+            told = {"reason_type": reason_type.value, "evidence_refs": list(ids)}
+            change.tell(caller, kind, reason, told, to=status)
             links = change.writer.card_links(change.card.id)
         return {
             "ok": True,

@@ -13,7 +13,6 @@ from hindbrain.domain.errors import HumanNeeded, IllegalMove, InvalidParams, Rej
 from hindbrain.domain.evidence import Domain
 from hindbrain.policy.limits import LOCK_WAIT_S
 from hindbrain.services.brains import Brains, OpenBrain
-from hindbrain.services.card_acts import card_terms, tell
 from hindbrain.services.card_evidence import CardEvidence
 from hindbrain.services.card_links import CardChange, CardLinks
 from hindbrain.services.cards import Cards
@@ -122,30 +121,13 @@ class CardPublishing:
     def _place(
         self, caller: Caller, change: CardChange, anchor: Anchor, domain: Domain, reason: str, metadata: dict[str, Any]
     ) -> Card:
-        old, status = change.card.anchor, change.card.status
+        old = change.card.anchor
         told = metadata | {
             "old_anchor": {"kind": old.kind.value, "id": old.id, "parent": old.parent},
             "new_anchor": {"kind": anchor.kind.value, "id": anchor.id, "parent": anchor.parent},
         }
-
-        def put(seq: int) -> None:
-            change.card = replace(change.card, anchor=anchor, domain=domain, version=seq, status_seq=seq, updated_at=change.at)
-            change.writer.put_card(change.card, terms=card_terms(change.card))
-
-        tell(
-            change.writer,
-            caller,
-            replace(change.card, anchor=anchor, domain=domain),
-            EventType.PUBLISHED,
-            salt=change.salt,
-            at=change.at,
-            reason=reason,
-            before=status,
-            after=status,
-            metadata=told,
-            put=put,
-        )
-        return change.card
+        change.card = replace(change.card, anchor=anchor, domain=domain)
+        return change.tell(caller, EventType.PUBLISHED, reason, told, to=change.card.status)
 
     def _to_everybody(
         self, caller: Caller, card: Card, reason: str, metadata: dict[str, Any], target: str | None, *, as_global: bool
