@@ -107,7 +107,14 @@ def test_arch_8_no_operation_hides_behind_a_command_of_the_program() -> None:
 # What tells about the program, its model and the code is no memory verb; the modules of the registry part them.
 ABOUT_OTHERS = {"adoption", "defaults", "graph", "ledger", "model", "recovery", "search", "session"}
 MENTIONED = {"ledger.show", "ledger.verify"}  # the record of memory
-MENTIONED |= {"adoption.guidance", "adoption.capture", "adoption.review", "knowledge.advise", "defaults.propose", "defaults.rollback"}
+MENTIONED |= {
+    "adoption.guidance",
+    "adoption.capture",
+    "adoption.review",
+    "knowledge.advise",
+    "defaults.propose",
+    "defaults.rollback",
+}
 NOT_MEMORY = {
     name for name, op in REGISTRY.items() if op.run.__module__.rsplit(".", 1)[1] in ABOUT_OTHERS and name not in MENTIONED
 } | {"am_i_stale", "instances"}
