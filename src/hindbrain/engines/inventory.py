@@ -21,7 +21,7 @@ def referenced(inventory: Mapping[str, Any]) -> set[str]:
 
 
 def problems(inventory: Mapping[str, Any], there: Collection[str], decisions: Collection[str]) -> list[str]:
-    """What is missing, each with the item it is missing from. `there`: named paths that exist. `decisions`: all that there are."""
+    """What is missing, each with its item. `there`: which named paths exist. `decisions`: all that there are."""
     return [
         *_incomplete(inventory, there),
         *_unnamed(inventory, decisions),
