@@ -21,6 +21,7 @@ from hindbrain.policy.hygiene import HIGH_ENTROPY
 from hindbrain.policy.legacy import CITED_MOST
 from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.card_acts import card_terms, said, told
+from hindbrain.services.card_erasure import card_texts
 from hindbrain.services.card_evidence import CardEvidence
 from hindbrain.services.evidence_guard import check_word, check_words, row_print, secrets_in, traces_of
 from hindbrain.services.gateway import Gateway
@@ -119,10 +120,12 @@ class Arrivals:
         execute: bool,
         near: OpenBrain | None = None,
         expected: frozenset[EvidenceId] = frozenset(),
+        origin: OpenBrain | None = None,
     ) -> Arrived:
         """Take cards in, each whole with its links and history or not at all. One that is there already stays as it is.
 
-        What a global card cites in the project `near` comes with it. A plan counts on the evidence that is `expected`."""
+        What a global card cites in the project `near` comes with it. A plan counts on the evidence that is `expected`. What the
+        brain of their `origin` has buried since stays out."""
         found = Arrived()
         unique = list({one.card.id: one for one in reversed(arrivals)}.values())[::-1]
         known = opened.store.cards([one.card.id for one in unique])
@@ -137,7 +140,7 @@ class Arrivals:
                     raise InvalidParams(
                         f"the id {one.card.id} is taken by a card of the medulla", fix="it is there for everybody"
                     )
-                fresh.append(self._checked(opened, one, found))
+                fresh.append(self._checked(opened, one, found, origin))
             except HindbrainError as refused:
                 found.refused.append(refusal(one.old_id, refused))
         for at in range(0, len(fresh), _BATCH):
@@ -158,7 +161,7 @@ class Arrivals:
         with self._brains.use(self._brains.home.medulla()) as medulla:
             return medulla.store.cards(ids).keys()
 
-    def _checked(self, opened: OpenBrain, one: Arrival, found: Arrived) -> Arrival:
+    def _checked(self, opened: OpenBrain, one: Arrival, found: Arrived, origin: OpenBrain | None) -> Arrival:
         """The same checks as for any write. A part of the history that may not be kept stays out by itself."""
         card = one.card
         medulla = opened.brain.root is None
@@ -179,7 +182,8 @@ class Arrivals:
             raise InvalidParams("the card says nothing")
         self._check_texts(opened, texts, [card.field, *hints])
         self._gateway.check_actor(card.created_by)
-        if self._buried(opened, [card.statement, card.content, f"{card.statement}\n{card.content}"], card.id):
+        whole = [*card_texts(card), f"{card.statement}\n{card.content}"]
+        if any(self._buried(brain, whole, card.id) for brain in (opened, origin) if brain is not None):
             raise Rejected("rejected, deleted or forgotten here", fix="a person can lift the rejection in a terminal")
         history = []
         for event in one.history:

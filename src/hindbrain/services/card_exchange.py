@@ -160,6 +160,7 @@ class CardExchange:
         *,
         dry_run: bool,
         as_candidates: bool,
+        origin: OpenBrain | None = None,
     ) -> None:
         """Cards, outcomes and waiting rows, once the evidence of the archive is there. `ids`: what its rows are called here."""
         made = []
@@ -169,7 +170,13 @@ class CardExchange:
             except HindbrainError as refused:
                 report["refused"].append({"name": line.id[:120], "code": refused.code, "reason": refused.message})
         found = self._arrivals.take(
-            caller, opened, made, as_candidates=as_candidates, execute=not dry_run, expected=frozenset(ids.values())
+            caller,
+            opened,
+            made,
+            as_candidates=as_candidates,
+            execute=not dry_run,
+            expected=frozenset(ids.values()),
+            origin=origin,
         )
         kept = self._outcomes.take(
             caller, opened, [_outcome(line) for line in arriving.outcomes], origin=ORIGIN, execute=not dry_run

@@ -7,8 +7,8 @@ import secrets
 import tarfile
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -185,7 +185,10 @@ class Exchange:
                     for number, member in enumerate(members):
                         progress(number, len(members), "reading the export")
                         ids |= self._take_member(caller, opened, archive, member, report, dry_run=dry_run)
-                    self._cards.take_in(caller, opened, cards, ids, report, dry_run=dry_run, as_candidates=as_candidates)
+                    with self._origin(archive, opened) as origin:
+                        self._cards.take_in(
+                            caller, opened, cards, ids, report, dry_run=dry_run, as_candidates=as_candidates, origin=origin
+                        )
         except (tarfile.TarError, OSError, EOFError) as broken:
             raise InvalidParams(
                 f"{path.name} is not a readable export: {broken}", fix="give a file that `export` wrote"
@@ -256,10 +259,15 @@ class Exchange:
         lines = archive.extractfile(member)
         if lines is None:
             return {}
-        with ExitStack() as stack:
-            born = self._born_in(archive)
-            origin = stack.enter_context(self._brains.use(born)) if born is not None and born.name != opened.brain.name else None
+        with self._origin(archive, opened) as origin:
             return self._evidence.take_in(caller, opened, lines, report, dry_run=dry_run, origin=origin)
+
+    @contextmanager
+    def _origin(self, archive: tarfile.TarFile, opened: OpenBrain) -> Iterator[OpenBrain | None]:
+        """The brain that an archive comes from, if it is another one of this home: what it has buried since stays buried."""
+        born = self._born_in(archive)
+        with ExitStack() as stack:
+            yield stack.enter_context(self._brains.use(born)) if born is not None and born.name != opened.brain.name else None
 
     def _born_in(self, archive: tarfile.TarFile) -> Brain | None:
         """The brain of this home that an export was made of, if there is one."""
