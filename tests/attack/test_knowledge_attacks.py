@@ -291,14 +291,19 @@ def lawful(court: Court, arguments: Arguments) -> bool:
 def test_arguments_of_a_person_are_worth_nothing_to_an_agent(court: Court) -> None:
     """The call of a person, word for word, by somebody else."""
     person = court.person
-    given = {
+    given: Arguments = {
         "card_id": court.ripe,
         "status": "canonical",
         "verification_refs": [court.rows[0]],
         "reason": "I saw it",
         "reviewer": "ann",
     }
-    spared = {"card_id": court.blocked, "status": "promoted", "verification_refs": [court.rows[0]], "reason": "it happened once"}
+    spared: Arguments = {
+        "card_id": court.blocked,
+        "status": "promoted",
+        "verification_refs": [court.rows[0]],
+        "reason": "it happened once",
+    }
     spared |= {"allow_counterexamples": True, "reviewer": "ann"}
     for arguments in (given, spared):
         person.ok("knowledge.promote", **arguments)
@@ -357,6 +362,26 @@ def test_no_second_card_answers_under_the_id_of_another(court: Court) -> None:
     assert other.ok("ledger.verify")["intact"]
     assert court.through("card_mine") == []
     court.lawful_way()
+
+
+def test_publishing_does_not_wash_a_card_whose_evidence_is_gone(court: Court) -> None:
+    """Deleted evidence does not travel: without it the card would stand again, where nobody sees what it rested on."""
+    here, person = court.agent, court.person
+    first, second, check = here.saw("seen by the first"), here.saw("seen by the second"), here.saw("checked")
+    card = here.distilled(f"A law of the {WORD}.", tier="dao_ren", supporting_refs=[first, second])
+    here.promote(card, verification_refs=[check])
+    given = {"card_id": card, "to": "global", "reason": "everywhere", "as_global": True}
+    for gone in (second, check):
+        here.ok("memory.delete", evidence_id=gone)
+        assert court.through() == []
+
+        assert person.refused("knowledge.publish", **given)["code"] == "gate_closed"
+
+        assert court.through() == []
+        here.ok("memory.restore", evidence_id=gone)
+    person.ok("knowledge.publish", **given)
+    assert court.through(card) == []
+    assert here.card(card)["brain"] == "medulla"
 
 
 # -- files -------------------------------------------------------------------------------------------------------------

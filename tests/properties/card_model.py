@@ -108,6 +108,8 @@ class CardModel:
             return "illegal_move"
         if as_global and not person:
             return "human_needed"
+        if id_ not in self.standing():
+            return "gate_closed"
         if to == "global":
             if not as_global:
                 return "invalid_params"

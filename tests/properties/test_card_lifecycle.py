@@ -349,7 +349,7 @@ class Lifecycle(RuleBasedStateMachine):
 
     @invariant()
     def a_context_shows_exactly_what_stands(self) -> None:
-        asked = {"query": "lantern", "max_items": 200, "dao_tian_limit": 50}
+        asked: dict[str, Any] = {"query": "lantern", "max_items": 200, "dao_tian_limit": 50}
         everything = self.agent.context(**asked, include_cards=True)
         found = [item["id"] for section in everything["sections"] for item in section["items"]]
         assert sorted(found) == sorted(self.model.standing())
@@ -367,7 +367,7 @@ class Lifecycle(RuleBasedStateMachine):
 
 def run(address: Callable[[], str] | None, examples: int) -> None:
     run_state_machine_as_test(
-        lambda: Lifecycle(address),
+        lambda: Lifecycle(address),  # type: ignore[arg-type]  # it takes what makes a machine as well
         settings=settings(
             max_examples=examples,
             stateful_step_count=STEPS,
@@ -381,7 +381,7 @@ def run(address: Callable[[], str] | None, examples: int) -> None:
 
 
 # What a run must have come upon, or it shows nothing: each way through, and each refusal at a gate.
-PASSED = ("distill", "create", "raise to shu", "raise to dao_ren", "raise to dao_tian", "link", "unlink", "edit")
+PASSED: tuple[str, ...] = ("distill", "create", "raise to shu", "raise to dao_ren", "raise to dao_tian", "link", "unlink", "edit")
 PASSED += ("to promoted", "to canonical", "to demoted", "to retired", "to repo", "to global")
 REFUSED = {("to promoted", "gate_closed"), ("to canonical", "human_needed"), ("to promoted", "illegal_move")}
 REFUSED |= {("to demoted", "illegal_move"), ("to global", "human_needed"), ("to repo", "illegal_move"), ("edit", "illegal_move")}

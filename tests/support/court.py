@@ -128,7 +128,8 @@ def copied(court: Court, place: Path) -> Court:
 
 def cards_of(world: World) -> dict[str, Any]:
     """Every card of every brain; of a published one the row that lives."""
-    house, found = world.app.house, {}
+    house = world.app.house
+    found: dict[str, Any] = {}
     for brain in (*house.brains.all(), *([house.home.medulla()] if house.brains.has_medulla() else [])):
         with house.brains.use(brain) as opened:
             for card in opened.store.each_card():
@@ -151,7 +152,7 @@ def sql(world: World, root: str | None) -> Callable[..., list[tuple[Any, ...]]]:
             asked = statement.replace("%", "%%").replace(":brain", f"'{brain_id}'").replace("?", "%s")
             with psycopg.connect(url, autocommit=True) as connection:
                 connection.execute("set session_replication_role = replica")
-                found = connection.execute(asked, values)  # type: ignore[arg-type]  # a statement of the test
+                found = connection.execute(asked, values)
                 return found.fetchall() if found.description else []
 
         return on_the_server

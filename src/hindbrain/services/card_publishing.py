@@ -2,15 +2,16 @@
 
 import json
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from hindbrain.domain.anchor import GLOBAL, LEGACY, Anchor, AnchorKind
 from hindbrain.domain.caller import FINISHER, Caller, Channel
-from hindbrain.domain.card import Card, CardId, EventType
-from hindbrain.domain.errors import HumanNeeded, IllegalMove, InvalidParams, Rejected
+from hindbrain.domain.card import Card, CardId, EventType, Link
+from hindbrain.domain.errors import GateClosed, HumanNeeded, IllegalMove, InvalidParams, Rejected
 from hindbrain.domain.evidence import Domain
+from hindbrain.engines.card_match import stands
 from hindbrain.policy.limits import LOCK_WAIT_S
 from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.card_evidence import CardEvidence
@@ -63,7 +64,7 @@ class CardPublishing:
         """Move an active card one scope outward: from a checkout to its repository, from there to every project."""
         if not reason.strip():
             raise InvalidParams("reason is empty", fix="say why it holds beyond where it was found")
-        _, card = self._cards.holding(caller, card_id)
+        brain, card = self._cards.holding(caller, card_id)
         if not card.active:
             raise IllegalMove(f"{card.id} is {card.status.value}; only active cards are published", fix="promote it first")
         if _FROM.get(to) is not card.anchor.kind:
@@ -76,6 +77,8 @@ class CardPublishing:
                 f"a reviewer is a person; this call came by the channel {caller.channel.value}",
                 fix=f"ask a person to run it in a terminal: hindbrain knowledge publish {card.id} --to {to.value}",
             )
+        with self._brains.use(brain) as opened:
+            self._check_rest(card, opened.store.links(cards=[card.id]))
         metadata = {"reviewer": reviewer or caller.agent} if caller.channel is Channel.HUMAN else {}
         if to is AnchorKind.GLOBAL:
             fresh = self._to_everybody(caller, card, reason, metadata, target_anchor_id, as_global=as_global)
@@ -83,6 +86,7 @@ class CardPublishing:
             anchor = self._repository(caller, card, target_anchor_id, cwd)
             with self._links.changing(caller, card_id, texts=(reason, reviewer or ""), site="knowledge.publish") as change:
                 self._still(change.card, card)
+                self._check_rest(change.card, change.links)
                 fresh = self._place(caller, change, anchor, change.card.domain, reason, metadata)
         old = card.anchor
         return {
@@ -98,6 +102,15 @@ class CardPublishing:
             "domain": fresh.domain.value,
             "rendered": f"published {card.id}: {old.kind.value}:{old.id} -> {fresh.anchor.kind.value}:{fresh.anchor.id}",
         }
+
+    @staticmethod
+    def _check_rest(card: Card, links: Sequence[Link]) -> None:
+        """What is deleted stays behind when a card is published: a card that rests on it must not stand again without it."""
+        if not stands(card, links):
+            raise GateClosed(
+                f"evidence that {card.id} rests on was deleted; it is in no context",
+                fix="restore it, or link other evidence and cite the deleted row no longer",
+            )
 
     @staticmethod
     def _still(now: Card, seen: Card) -> None:
@@ -178,7 +191,9 @@ class CardPublishing:
         metadata: dict[str, Any],
         salt: str,
     ) -> Card:
-        links = [link for link in opened.store.links(cards=[card.id]) if link.live]
+        cited = opened.store.links(cards=[card.id])
+        self._check_rest(card, cited)
+        links = [link for link in cited if link.live]
         rows = opened.store.evidence([link.evidence_id for link in links])
         with medulla.store.writing() as writer:
             if (there := writer.card(card.id)) is not None:
