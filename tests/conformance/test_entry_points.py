@@ -191,14 +191,6 @@ def palace_taken(scene: Scene, fill: Callable[[Palace], None], **more: Any) -> A
 EVERYWHERE = {"domain": "global", "anchor_kind": "global", "anchor_id": "global://default"}
 
 
-def rejected_row_that_waits(scene: Scene) -> Answer:
-    """Kept by an import first, rejected afterwards."""
-    value = "the lighthouse is lit at nine in the evening"
-    assert palace_taken(scene, lambda p: p.knowledge("drawer_k", "qi", "candidate", statement=value))["ok"]
-    scene.world.human(scene.root).call("reject", claim="lighthouse", value=value)
-    return scene.called("knowledge.backfill_apply", execute=True)
-
-
 def waiting(scene: Scene, status: str, **more: Any) -> Answer:
     assert palace_taken(scene, lambda p: p.knowledge("drawer_k", "qi", status))["ok"]
     return scene.called("knowledge.backfill_apply", execute=True, **more)
@@ -398,7 +390,6 @@ ATTACKS |= {
         "outside": lambda s: s.over_mcp("memory.import", path=palace(s, lambda p: p.row("drawer_a")), execute=True),
     },
     "knowledge.backfill_apply": {
-        "rejected": rejected_row_that_waits,
         "active": lambda s: waiting(s, "promoted"),
         "forged human": lambda s: waiting(s, "promoted", agent_id="human:founder"),
     },

@@ -52,14 +52,15 @@ def test_rc_027_building_it_a_hundred_times_changes_nothing(world: World) -> Non
     x = a_brain(world)
     first = built(world, x)
     before = stamps(world.place)
-    counters = world.at(x).call("instances")["instances"]
+    looker = world.at(x)
+    counters = looker.call("instances")["instances"]
 
     for number in range(100):
         assert built(world, x, scope=["light::", None, "/elsewhere"][number % 3])["schema"] == SCHEMA
 
     assert built(world, x) == first
     assert stamps(world.place) == before
-    assert world.at(x).call("instances")["instances"] == counters
+    assert looker.call("instances")["instances"] == counters
 
 
 def facts(**more: Any) -> Facts:

@@ -184,11 +184,12 @@ def test_what_was_forgotten_meanwhile_is_not_cited(kept: tuple[World, str]) -> N
     assert sum(error["evidence_id"] in (first, "drawer_missing") for error in done["link_errors"]) == 3
 
 
-def test_a_rejected_statement_makes_no_card(kept: tuple[World, str]) -> None:
+def test_a_row_with_a_rejected_value_waits_no_longer_and_makes_no_card(kept: tuple[World, str]) -> None:
     world, root = kept
     assert world.human(root).call("reject", claim="law", value="It holds because drawer_full was seen.")["ok"]
 
     done = applied(world.at(root))
 
-    assert done["created_count"] == 1
-    assert [one["code"] for one in done["refused"]] == ["rejected_value"]
+    assert (done["created_count"], done["refused"]) == (1, [])
+    with opened(world, root) as brain:
+        assert "drawer_full was seen" not in str(brain.store.foreign_cards()) + str(list(brain.store.each_card()))

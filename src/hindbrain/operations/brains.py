@@ -104,4 +104,5 @@ def rebind(
 def instances(call: Call) -> dict[str, Any]:
     """List every brain of this home from disk, warm or dormant, with its own counters, and the owner's totals apart."""
     standing = call.house.standing
-    return standing.instances() | {"self": standing.totals()} | standing.held(call.caller)
+    held = standing.held(call.caller)  # first: who asks is among the sessions that are told
+    return standing.instances() | {"self": standing.totals()} | held
