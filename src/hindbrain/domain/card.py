@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import lru_cache
 from typing import NewType
 
 from hindbrain.domain.anchor import Anchor, AnchorKind
@@ -133,7 +132,6 @@ _GIVEN_BY: dict[Status, tuple[EventType, ...]] = {
 }
 
 
-@lru_cache(maxsize=8192)  # asked for each card whenever one of them changed; entries never do
 def gave(entry: Entry, *, rank: Rank, status: Status) -> bool:
     """Whether an entry of the ledger could have given a card of this rank this status. A universal law and a status that was
     taken over from elsewhere are given by a person."""

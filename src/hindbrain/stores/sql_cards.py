@@ -4,6 +4,7 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
+from functools import lru_cache
 from operator import attrgetter
 from typing import ClassVar
 
@@ -44,6 +45,7 @@ _LINK = (
 _EVENT = f"select {', '.join(COLUMNS['card_event'][1:])} from card_event where brain_id = ?"
 _ADOPTION = COLUMNS["adoption_event"][1:]
 _adoption_values: Callable[[AdoptionEvent], Row] = attrgetter(*_ADOPTION)
+_gave = lru_cache(maxsize=8192)(gave)  # asked of every card whenever one of them changed; entries never do
 _FILTER = ("tier", "status", "domain", "field", "anchor_kind", "anchor_id")
 
 
@@ -88,7 +90,7 @@ def _card_of(row: Row) -> Card:
             updated_at=held["updated_at"],
             version=held["version"],
             status_seq=held["status_seq"],
-            backed=given["seq"] is not None and gave(Entry(**given), rank=rank, status=status),
+            backed=given["seq"] is not None and _gave(Entry(**given), rank=rank, status=status),
         )
     except (HindbrainError, ValueError) as error:
         raise StoreUnavailable(
