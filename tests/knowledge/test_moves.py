@@ -1,6 +1,7 @@
 """Cards move: through the gate, down on evidence, outward step by step (MIND-070 to 072, 122 to 165, 282 to 285)."""
 
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -71,7 +72,7 @@ def test_mind_123_a_closed_gate_says_what_is_missing_and_leaves_nothing(scholar:
 def test_mind_145_the_gate_counts_each_role_and_changes_nothing(here: Scholar, person: Scholar) -> None:
     below = here.promoted("In a field.", tier="dao_ren", domain="global")
     law = {"statement": "Everywhere.", "content": "It held.", "domain": "global", "scope_constraints": "all"}
-    top = here.ok("knowledge.raise", card_id=below, to="dao_tian", supporting_refs=[here.saw()], **law)["card_id"]
+    top = person.ok("knowledge.raise", card_id=below, to="dao_tian", supporting_refs=[here.saw()], **law)["card_id"]
     before = knowledge_of(here.world)
 
     closed = here.ok("knowledge.gate", card_id=top)
@@ -125,6 +126,9 @@ def test_mind_146_a_counterexample_closes_the_gate_until_a_person_lets_it_pass(h
 @pytest.mark.req("MIND-148", "MIND-149", "MIND-134", "MIND-324")
 def test_mind_148_a_universal_law_needs_a_person_on_the_human_channel(here: Scholar, person: Scholar) -> None:
     law = here.canonical("Evidence precedes assertion.")
+    for name in ("codex:maker", "human:founder"):
+        given = {"card_id": law, "status": "demoted", "evidence_refs": [here.saw()], "reason": "r", "reason_type": "obsolete"}
+        assert here.world.at(here.root, name).call("knowledge.demote", **given)["error"]["code"] == "human_needed"
     here.demote(law)
     (against,) = here.card(law)["counterexample_refs"]
     here.ok("knowledge.unlink", card_id=law, evidence_id=against, role="counterexample")
@@ -331,7 +335,7 @@ def test_mind_156_a_card_is_published_to_its_repository_with_one_event(scholar: 
 
 
 @pytest.mark.req("MIND-157", "MIND-158", "MIND-165")
-def test_mind_158_only_one_step_outward_is_allowed_and_only_for_active_cards(here: Scholar) -> None:
+def test_mind_158_only_one_step_outward_is_allowed_and_only_for_active_cards(here: Scholar, person: Scholar) -> None:
     for status in ("candidate", "demoted", "retired"):
         card = here.distilled(f"Not active: {status}.", anchor="worktree")
         if status != "candidate":
@@ -340,7 +344,9 @@ def test_mind_158_only_one_step_outward_is_allowed_and_only_for_active_cards(her
     assert here.refused("knowledge.publish", card_id=here.saw(), to="repo", reason="r")["code"] == "unknown_card"
     for start, to in product(("worktree", "repo", "global"), repeat=2):
         card = here.promoted(f"From {start} to {to}.", tier="dao_ren", domain="global", anchor=start)
-        answer = here.call("knowledge.publish", card_id=card, to=to, reason="r")
+        if (start, to) == ("repo", "global"):
+            assert here.refused("knowledge.publish", card_id=card, to=to, reason="r")["code"] == "human_needed"
+        answer = person.call("knowledge.publish", card_id=card, to=to, reason="r")
         assert answer["ok"] is ((start, to) in (("worktree", "repo"), ("repo", "global"))), (start, to)
 
 
@@ -404,3 +410,66 @@ def test_mind_055_mind_072_a_checkouts_lesson_stays_there_until_it_is_published(
     here.ok("knowledge.publish", card_id=card, to="repo", reason="r")
     assert sorted(there.shown("retry")["qi"]) == ["Retry of the branch.", "Retry of the repository."]
     assert there.card(shared)["anchor_id"] == there.card(card)["anchor_id"]
+
+
+@pytest.mark.req("CONF-01", "CONF-02")
+def test_conf_01_no_agent_takes_evidence_of_a_project_to_all_of_them(any_world: World) -> None:
+    here, other = Scholar(any_world, any_world.brain("a")), Scholar(any_world, any_world.brain("b"))
+    person = Scholar(any_world, here.root, human=True)
+    secret = here.saw("project falcon pays two thousand")
+    law = here.promoted("A law.", tier="dao_ren", domain="global", anchor="repo")
+    shared = here.promoted("Shared already.", tier="dao_ren", domain="global")
+    words = {"statement": "Everywhere.", "content": "It held.", "domain": "global"}
+    acts: list[tuple[str, dict[str, Any]]] = [
+        ("knowledge.distill", {**words, "tier": "dao_ren", "supporting_refs": [secret]}),
+        ("knowledge.create", {**words, "tier": "qi", "anchor": "global", "supporting_refs": [secret]}),
+        ("knowledge.raise", {**words, "card_id": law, "to": "dao_tian", "scope_constraints": "all", "supporting_refs": [secret]}),
+        ("knowledge.link", {"card_id": shared, "evidence_id": secret, "role": "supporting"}),
+        ("knowledge.publish", {"card_id": law, "to": "global", "reason": "r"}),
+        (
+            "knowledge.demote",
+            {"card_id": shared, "status": "demoted", "evidence_refs": [secret], "reason": "r", "reason_type": "obsolete"},
+        ),
+    ]
+    before = knowledge_of(any_world)
+    for name, arguments in acts:
+        assert here.refused(name, **arguments)["code"] == "human_needed", name
+    assert knowledge_of(any_world) == before
+    assert "falcon" not in str(other.ok("memory.search", query="project falcon pays", floor=False)["results"])
+    person.ok("knowledge.link", card_id=shared, evidence_id=secret, role="supporting")
+    assert "falcon" in str(other.ok("memory.search", query="project falcon pays", floor=False)["results"])
+
+
+@pytest.mark.req("MIND-059", "MIND-060")
+def test_mind_059_a_repository_that_moved_keeps_its_cards(any_world: World, tmp_path: Path) -> None:
+    root = any_world.brain("app")
+    here = Scholar(any_world, root)
+    here.promoted("Retry of the repository.", tier="shu")
+    here.promoted("Retry of the checkout.", tier="qi", anchor="worktree")
+    shown = here.shown("retry")
+    assert len(shown) == 2
+    moved = str(any_world.place / "moved")
+    Path(root).rename(moved)
+
+    there = Scholar(any_world, moved)
+    there.ok("rebind", old=root, new=moved)
+
+    assert there.shown("retry") == shown
+    assert [item["text"] for item in there.ok("north", task="retry")["knowledge"]] == [
+        text for found in shown.values() for text in found
+    ]
+    there.promoted("Retry after the move.", tier="shu")
+    assert len(there.shown("retry")["shu"]) == 2
+
+
+@pytest.mark.req("MIND-059")
+def test_mind_059_cards_that_were_imported_speak_in_their_new_repository(any_world: World) -> None:
+    here = Scholar(any_world, any_world.brain("app"))
+    here.promoted("Retry of the repository.", tier="shu")
+    here.promoted("Retry of the checkout.", tier="qi", anchor="worktree")
+    here.ok("export", target=str(any_world.place / "out.tar.gz"))
+    there = Scholar(any_world, any_world.brain("new"), human=True)
+
+    there.ok("import", source=str(any_world.place / "out.tar.gz"))
+
+    assert there.shown("retry") == here.shown("retry")

@@ -40,8 +40,20 @@ class Scholar:
         """A candidate; its id. Evidence is made where none is named."""
         refs = more.pop("supporting_refs", None) or [self.saw() for _ in range({"dao_ren": 2}.get(tier, 1))]
         content = more.pop("content", f"Without it the fault stays hidden: {statement}")
-        answer = self.ok("knowledge.distill", statement=statement, content=content, tier=tier, supporting_refs=refs, **more)
+        answer = self._placing(more).ok(
+            "knowledge.distill", statement=statement, content=content, tier=tier, supporting_refs=refs, **more
+        )
         return str(answer["card_id"])
+
+    def _placing(self, more: dict[str, Any]) -> "Scholar":
+        """Who makes a card: what goes to every project takes evidence of this one along, which is a person's act."""
+        shared = more.get("domain") == "global" and more.get("anchor") in (None, "global")
+        return Scholar(self.world, self.root, human=True) if shared else self
+
+    def _moving(self, card: str) -> "Scholar":
+        """Who moves a card, likewise."""
+        shared = self.card(card)["anchor_kind"] == "global"
+        return Scholar(self.world, self.root, human=True) if shared else self
 
     def created(self, statement: str, *, tier: str = "qi", **more: Any) -> str:
         """An opt-in candidate; its id."""
@@ -65,12 +77,12 @@ class Scholar:
     def promote(self, card: str, **more: Any) -> dict[str, Any]:
         arguments: dict[str, Any] = {"status": "promoted", "reason": "checked again"} | more
         refs = arguments.pop("verification_refs", None) or [self.saw()]
-        return self.ok("knowledge.promote", card_id=card, verification_refs=refs, **arguments)
+        return self._moving(card).ok("knowledge.promote", card_id=card, verification_refs=refs, **arguments)
 
     def demote(self, card: str, **more: Any) -> dict[str, Any]:
         arguments: dict[str, Any] = {"status": "demoted", "reason": "it broke", "reason_type": "contradicted"} | more
         refs = arguments.pop("evidence_refs", None) or [self.saw()]
-        return self.ok("knowledge.demote", card_id=card, evidence_refs=refs, **arguments)
+        return self._moving(card).ok("knowledge.demote", card_id=card, evidence_refs=refs, **arguments)
 
     def canonical(self, statement: str = "Evidence precedes assertion.", **more: Any) -> str:
         """A universal law, made the only way there is: raised from a field law, taught, reviewed by a person."""
@@ -78,7 +90,7 @@ class Scholar:
         below = self.promoted(f"In this field: {statement}", tier="dao_ren", domain="global")
         taught = person.saw(f"a person taught: {statement}")
         card = str(
-            self.ok(
+            person.ok(
                 "knowledge.raise",
                 card_id=below,
                 to="dao_tian",

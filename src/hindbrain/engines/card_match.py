@@ -41,7 +41,9 @@ class CardBook:
             self.links.setdefault(link.card_id, []).append(link)
             if link.live:
                 self.citing.setdefault(link.evidence_id, []).append(link)
-        self.cards = {card.id: card for card in cards if stands(card, self.links.get(card.id, ()))}
+        active = [card for card in cards if card.active]
+        self.cards = {card.id: card for card in active if stands(card, self.links.get(card.id, ()))}
+        self.lost = len(active) - len(self.cards)  # active, but what they rest on is gone
         self._having: dict[str, list[CardId]] = {}
         for id_ in self.cards:
             for word in dict.fromkeys(words.get(id_, ())):
@@ -51,6 +53,10 @@ class CardBook:
     def fields(self) -> frozenset[str]:
         """Subjects of which something is known."""
         return frozenset(card.field for card in self.cards.values())
+
+    def contested(self, card_id: CardId) -> bool:
+        """Whether something that was seen speaks against a card."""
+        return any(link.live and link.role is Role.COUNTEREXAMPLE for link in self.links.get(card_id, ()))
 
     def by_words(self, terms: Sequence[str]) -> dict[CardId, float]:
         """How much of a question's weight each card has in its words, from 0 to 1; what shares next to nothing is left out."""

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from hindbrain.domain.anchor import GLOBAL
-from hindbrain.domain.caller import Caller
+from hindbrain.domain.caller import Caller, Channel
 from hindbrain.domain.card import Role
-from hindbrain.domain.errors import InvalidParams, NotEvidence, Rejected, UnknownEvidence
+from hindbrain.domain.errors import HumanNeeded, InvalidParams, NotEvidence, Rejected, UnknownEvidence
 from hindbrain.domain.evidence import Domain, Evidence, EvidenceId, Provenance
 from hindbrain.domain.ledger import Act
 from hindbrain.policy.cards import SELF_REPORT
@@ -77,7 +77,7 @@ class CardEvidence:
             if rows[id_].provenance is not Provenance.HUMAN:
                 raise InvalidParams(
                     f"{id_} is {rows[id_].provenance.value} evidence; teaching is what a person said",
-                    fix="cite it as supporting, or record what the person said",
+                    fix="cite it as supporting, or record what the person said with provenance human",
                 )
 
     def bring(self, caller: Caller, opened: OpenBrain, writer: Writer, rows: Mapping[EvidenceId, Evidence], salt: str) -> int:
@@ -88,6 +88,11 @@ class CardEvidence:
             return 0
         if opened.brain.root is not None:
             raise UnknownEvidence(f"evidence {missing[0].id} was deleted a moment ago", fix="cite what is there")
+        if caller.channel is not Channel.HUMAN:
+            raise HumanNeeded(
+                f"this would take {len(missing)} row(s) of this project's evidence to every project, word for word",
+                fix="ask a person to do it in a terminal, or keep the card at the repository",
+            )
         for row in missing:
             if opened.store.tombstones([mark for mark, _, _ in traces_of(row.content, salt)]):
                 raise Rejected(f"what {row.id} says was rejected or forgotten in the medulla", fix="cite other evidence")

@@ -152,6 +152,11 @@ class CardMoves:
             rows = self._evidence.found(caller, opened, ids)
         with self._links.changing(caller, card_id, texts=(reason,), site="knowledge.demote") as change:
             check_move(change.card.rank, change.card.status, status)
+            if change.card.status is Status.CANONICAL and caller.channel is not Channel.HUMAN:
+                raise HumanNeeded(
+                    "a person made this law canonical; only a person takes that away",
+                    fix=f"ask a person to run it in a terminal: hindbrain knowledge demote {change.card.id}",
+                )
             self._evidence.bring(caller, change.opened, change.writer, rows, change.salt)
             before = change.card.status
             for id_ in ids:

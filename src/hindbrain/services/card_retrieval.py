@@ -16,6 +16,7 @@ from hindbrain.services.card_books import CardBooks
 from hindbrain.services.card_wire import cited, wire_card
 from hindbrain.services.context import Context
 from hindbrain.services.evidence import Observations
+from hindbrain.services.evidence_anchor import scopes_in
 from hindbrain.services.routing import Gap
 
 __all__ = ["CardRetrieval", "Wanted"]
@@ -69,11 +70,11 @@ class CardRetrieval:
         wanted: Wanted,
         anchors: Sequence[Anchor],
     ) -> list[dict[str, Any]]:
-        here = {anchor.id for anchor in anchors}
+        scopes = scopes_in(opened, anchors)
         hit = {link.card_id for id_ in scores for link in book.citing.get(id_, ()) if link.card_id in book.cards}
         made = []
         for card in (book.cards[id_] for id_ in sorted(hit)):
-            if card.anchor.id in here and _fits(card, wanted):
+            if scopes.nearness(card.anchor) is not None and _fits(card, wanted):
                 made.append(self._row(opened, opened.brain, card, book.links[card.id], scores))
         return made
 

@@ -28,9 +28,9 @@ from hindbrain.services.card_books import CardBooks
 from hindbrain.services.card_wire import cited
 from hindbrain.services.defaults import Defaults
 from hindbrain.services.evidence import Observations
-from hindbrain.services.evidence_anchor import Anchors, anchors_of
+from hindbrain.services.evidence_anchor import Anchors, Scopes, anchors_of, scopes_in
 from hindbrain.services.retrieval import Retrieval
-from hindbrain.services.routing import Gap
+from hindbrain.services.routing import Gap, gap
 from hindbrain.stores.port import FieldCount, Where
 
 __all__ = ["Asked", "Context", "Pack"]
@@ -131,7 +131,9 @@ class Context:
                     with_cards = self._defaults.include_cards(opened)
                 books[brain.name] = book = self._books.of(opened)
                 scores = self.linked(opened, asked.query, gaps) if book.cards else {}
-            shown += self._chosen(brain, book.matched(query_terms(asked.query), scores), asked, anchors)
+                scopes = scopes_in(opened, anchors)
+            shown += self._chosen(brain, book.matched(query_terms(asked.query), scores), asked, scopes)
+        gaps += self._silent(books)
         sections = self._sections(shown, books, asked, with_cards=bool(with_cards))
         left = asked.max_items - sum(len(section["items"]) for section in sections)
         if asked.include_evidence and left > 0 and (items := self._evidence(brains, asked, anchors, gaps, left)):
@@ -147,6 +149,13 @@ class Context:
             include_cards=bool(with_cards),
         )
 
+    @staticmethod
+    def _silent(books: Mapping[str, CardBook]) -> list[Gap]:
+        """Active cards that say nothing, because what they rest on is gone."""
+        lost = sum(book.lost for book in books.values())
+        text = f"{lost} active card(s) are left out: evidence they rest on was deleted"
+        return [gap("cards_without_evidence", text, "hindbrain review --kind stale")] if lost else []
+
     def anchors(self, caller: Caller, cwd: str | None) -> list[Anchor]:
         """The scopes that speak here, from near to far."""
         return anchors_of(self._anchors.standing(caller, cwd))
@@ -160,16 +169,16 @@ class Context:
         return {hit.evidence.id: hit.score for hit in found.hits}
 
     @staticmethod
-    def _chosen(brain: Brain, matched: Sequence[Matched], asked: Asked, anchors: Sequence[Anchor]) -> list[_Shown]:
+    def _chosen(brain: Brain, matched: Sequence[Matched], asked: Asked, scopes: Scopes) -> list[_Shown]:
         """Cards of the scopes that speak here, of the asked subject, for whom they are meant."""
-        place = {anchor.id: at for at, anchor in enumerate(anchors)}
         found = []
         for one in matched:
             card = one.card
             domain = Domain.GLOBAL if card.anchor.kind is AnchorKind.GLOBAL else asked.domain
             fits = ANY_FIELD in (asked.field, card.field) or card.field == asked.field
-            if card.anchor.id in place and card.domain is domain and fits:
-                found.append(_Shown(brain=brain, card=card, relevance=one.relevance, nearness=place[card.anchor.id]))
+            near = scopes.nearness(card.anchor)
+            if near is not None and card.domain is domain and fits:
+                found.append(_Shown(brain=brain, card=card, relevance=one.relevance, nearness=near))
         return found
 
     def _sections(
@@ -205,6 +214,8 @@ class Context:
                 "anchor_id": card.anchor.id,
             }
             item |= {"parent_anchor_id": card.anchor.parent} if card.anchor.parent else {}
+            item |= {"scope_constraints": card.scope_constraints} if card.scope_constraints else {}
+            item |= {"contested": True} if books[one.brain.name].contested(card.id) else {}
             item |= {"trigger_hints": hints} if (hints := card.hints.told()) else {}
             if with_cards:
                 links = books[one.brain.name].links[card.id]
@@ -221,12 +232,12 @@ class Context:
         hits: list[tuple[float, Evidence]] = []
         for brain in brains:
             domain = asked.domain.value if brain.root is not None else Domain.GLOBAL.value
-            where = Where(
-                domain=domain,
-                field=None if asked.field == ANY_FIELD else asked.field,
-                anchor_ids=tuple(anchor.id for anchor in anchors),
-            )
             with self._brains.use(brain) as opened:
+                where = Where(
+                    domain=domain,
+                    field=None if asked.field == ANY_FIELD else asked.field,
+                    anchor_ids=scopes_in(opened, anchors).ids(),
+                )
                 if opened.store.counts().evidence:
                     found = self._retrieval.search(opened, asked.query, where=where, limit=left)
                     gaps += [one for one in found.served.gaps(brain.display_name) if one not in gaps]
@@ -248,12 +259,14 @@ class Context:
         )
         anchors = self.anchors(caller, None)
         shown: list[_Shown] = []
+        books: dict[str, CardBook] = {}
         for brain in self._observations.readable(caller, None):
             with self._brains.use(brain) as opened:
-                book = self._books.of(opened)
+                book, scopes = self._books.of(opened), scopes_in(opened, anchors)
+            books[brain.name] = book
             if book.cards:
-                shown += self._chosen(brain, book.matched(query_terms(task), scores), asked, anchors)
-        return [item for section in self._sections(shown, {}, asked, with_cards=False) for item in section["items"]]
+                shown += self._chosen(brain, book.matched(query_terms(task), scores), asked, scopes)
+        return [item for section in self._sections(shown, books, asked, with_cards=False) for item in section["items"]]
 
     # -- what could be learned ---------------------------------------------------------------------------------------
 

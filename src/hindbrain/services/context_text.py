@@ -25,7 +25,9 @@ def item_text(item: Mapping[str, Any]) -> str:
     lines = [item["text"], f"source: {item['source_file']}"]
     lines.append(f"card: {item['card_id']}" if "card_id" in item else f"id: {item['id']}")
     lines.append(f"anchor: {item['anchor_kind']} {item['anchor_id']}")
-    lines += [f"knowledge: {item['tier']} {item['status']}"] if "tier" in item else []
+    contested = ", contested" if item.get("contested") else ""
+    lines += [f"knowledge: {item['tier']} {item['status']}{contested}"] if "tier" in item else []
+    lines += [f"holds for: {item['scope_constraints']}"] if item.get("scope_constraints") else []
     hints = item.get("trigger_hints") or {}
     told = "; ".join(f"{name} {', '.join(words)}" for name, words in hints.items() if words)
     lines += [f"trigger_hints: {told} (bias only)"] if told else []

@@ -1,6 +1,8 @@
 """Anchors of evidence: which scope an observation belongs to, by the checkout it was made in, and which brain holds it."""
 
+import json
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hindbrain.domain.anchor import GLOBAL, LEGACY, Anchor, AnchorKind
@@ -8,11 +10,12 @@ from hindbrain.domain.brain import Brain
 from hindbrain.domain.caller import Caller
 from hindbrain.domain.errors import InvalidParams, PathRefused
 from hindbrain.domain.evidence import Domain, Provenance
-from hindbrain.services.brains import Brains
+from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.routing import Router
 from hindbrain.stores.evidence_checkout import checkout_by_files, checkout_of
+from hindbrain.stores.port import Writer
 
-__all__ = ["Anchors", "Placed", "anchor_at", "anchors_of"]
+__all__ = ["Anchors", "Placed", "Scopes", "anchor_at", "anchors_of", "note_former", "scopes_in"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +44,53 @@ def anchors_of(directory: str | None) -> list[Anchor]:
     parent = f"repo://{checkout.common}" if checkout.common is not None else None
     own = Anchor(kind=AnchorKind.WORKTREE, id=f"worktree://{checkout.root}", parent=parent)
     return [own, *([Anchor(kind=AnchorKind.REPO, id=parent)] if parent else []), LEGACY, GLOBAL]
+
+
+FORMER = "anchor.former"  # meta key: roots this brain had before, or whose memory it took over
+
+
+def former_roots(opened: OpenBrain) -> list[str]:
+    """Where the repository of a brain was before it moved."""
+    return list(json.loads(opened.store.meta(FORMER) or "[]"))
+
+
+def note_former(opened: OpenBrain, writer: Writer, root: str) -> None:
+    """Remember a root: what is anchored there belongs to the main checkout now."""
+    writer.set_meta(FORMER, json.dumps(list(dict.fromkeys([*former_roots(opened), root]))))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scopes:
+    """The scopes that speak where somebody stands, from near to far, as one brain knows them. A brain belongs to one repository,
+    so every repository anchor in it is this one, wherever a clone or a move put it."""
+
+    anchors: tuple[Anchor, ...]
+    former: tuple[str, ...] = ()  # roots of before, when this is the main checkout
+    project: bool = True
+
+    def nearness(self, anchor: Anchor) -> int | None:
+        """The place of an anchor in the order, from 0; None when it does not speak here."""
+        for at, one in enumerate(self.anchors):
+            if one.id == anchor.id:
+                return at
+        if not self.project:
+            return None
+        if anchor.kind is AnchorKind.WORKTREE and anchor.id.removeprefix("worktree://") in self.former:
+            return 0
+        repos = [at for at, one in enumerate(self.anchors) if one.kind is AnchorKind.REPO]
+        return repos[0] if anchor.kind is AnchorKind.REPO else None
+
+    def ids(self) -> tuple[str, ...]:
+        """Every name under which these scopes are known here."""
+        more = [f"{kind}://{root}{end}" for root in self.former for kind, end in (("worktree", ""), ("repo", "/.git"))]
+        return (*(anchor.id for anchor in self.anchors), *more)
+
+
+def scopes_in(opened: OpenBrain, anchors: Sequence[Anchor]) -> Scopes:
+    """The same scopes as one brain knows them."""
+    root = opened.brain.root
+    main = root is not None and any(anchor.id == f"worktree://{root}" for anchor in anchors)
+    return Scopes(anchors=tuple(anchors), former=tuple(former_roots(opened)) if main else (), project=root is not None)
 
 
 class Anchors:

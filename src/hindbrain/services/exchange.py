@@ -25,6 +25,7 @@ from hindbrain.policy.limits import CLAIM_MAX_BYTES
 from hindbrain.services.boot import plain_entry
 from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.card_exchange import CardExchange
+from hindbrain.services.evidence_anchor import note_former
 from hindbrain.services.evidence_exchange import MEMBER, EvidenceExchange
 from hindbrain.services.gateway import Draft, Gateway
 from hindbrain.services.reconcile import Reconciler
@@ -189,6 +190,10 @@ class Exchange:
                         self._cards.take_in(
                             caller, opened, cards, ids, report, dry_run=dry_run, as_candidates=as_candidates, origin=origin
                         )
+                    named = _exported_from(archive)
+                    if not dry_run and named is not None and named != brain.name and os.path.isabs(named):
+                        with opened.store.writing() as writer:
+                            note_former(opened, writer, named)
         except (tarfile.TarError, OSError, EOFError) as broken:
             raise InvalidParams(
                 f"{path.name} is not a readable export: {broken}", fix="give a file that `export` wrote"
@@ -271,14 +276,10 @@ class Exchange:
 
     def _born_in(self, archive: tarfile.TarFile) -> Brain | None:
         """The brain of this home that an export was made of, if there is one."""
-        try:
-            told = json.loads(_text(archive, archive.getmember("export.json")))
-            name = told.get("brain") if isinstance(told, dict) else None
-        except (KeyError, ValueError):
-            return None
+        name = _exported_from(archive)
         if name == MEDULLA:
             return self._brains.home.medulla() if self._brains.has_medulla() else None
-        return self._brains.home.project(name) if isinstance(name, str) and os.path.isabs(name) else None
+        return self._brains.home.project(name) if name is not None and os.path.isabs(name) else None
 
     def _take_claim(
         self, caller: Caller, opened: OpenBrain, slug: str, text: str, report: dict[str, Any], *, dry_run: bool
@@ -380,3 +381,13 @@ def _add(archive: tarfile.TarFile, name: str, text: str) -> None:
 def _text(archive: tarfile.TarFile, member: tarfile.TarInfo) -> str:
     file = archive.extractfile(member)
     return "" if file is None else file.read().decode("utf-8", "replace")
+
+
+def _exported_from(archive: tarfile.TarFile) -> str | None:
+    """The name of the brain that an export says it was made of."""
+    try:
+        told = json.loads(_text(archive, archive.getmember("export.json")))
+    except (KeyError, ValueError):
+        return None
+    name = told.get("brain") if isinstance(told, dict) else None
+    return name if isinstance(name, str) else None

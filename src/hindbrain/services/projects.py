@@ -17,6 +17,7 @@ from hindbrain.domain.caller import Caller, Channel
 from hindbrain.domain.errors import AlreadyCovered, HumanNeeded, InvalidParams, MedullaForbidsCode, PathRefused, UnknownBrain
 from hindbrain.domain.ledger import Act
 from hindbrain.services.brains import Brains, OpenBrain
+from hindbrain.services.evidence_anchor import note_former
 from hindbrain.services.ingests import Ingests, Request
 from hindbrain.services.reconcile import CONFLICT, Reconciler
 from hindbrain.services.routing import Router, refuse_home_directory
@@ -325,6 +326,8 @@ class Projects:
         self._home.save(fresh, nodes=nodes, edges=edges)
         with self._brains.use(fresh) as opened:
             self._note(caller, opened, "brain.move", {"from": old, "to": target})
+            with opened.store.writing() as writer:
+                note_former(opened, writer, old.rstrip("/"))
         return {"ok": True, "schema": "hindbrain-rebind-v0", "moved_from": old, "project_root": target}
 
     def uninit(self, caller: Caller, *, path: str) -> dict[str, Any]:
