@@ -41,7 +41,7 @@ def test_mind_399_a_brief_has_eight_parts_each_with_its_source(scholar: Scholar)
         assert set(one["citation"]) >= {"id", "source_file", "anchor_kind", "anchor_id"}
     summary = brief["summary"]
     assert (summary["key_fact_count"], summary["evidence_count"], summary["card_count"]) == (1, 1, 2)
-    assert summary["narrative"].startswith("1 key facts, 1 rows of evidence and 2 cards")
+    assert summary["narrative"].startswith("Found: 1 key fact, 1 row of evidence, 2 cards, 0 open items")
     assert [line.removeprefix("## ") for line in brief["rendered"].splitlines() if line.startswith("## ")] == list(HEADS)
 
 

@@ -65,7 +65,7 @@ def test_review_promoting_as_proposed_settles_an_open_gate(here: Scholar, person
 def test_review_a_law_that_lacks_only_the_person_comes_up_as_that(here: Scholar, person: Scholar) -> None:
     law = here.canonical()
     below = here.card(law)["derived_from"]
-    second = here.ok(
+    second = person.ok(
         "knowledge.raise",
         card_id=below,
         to="dao_tian",
@@ -77,7 +77,7 @@ def test_review_a_law_that_lacks_only_the_person_comes_up_as_that(here: Scholar,
         teaching_refs=[person.saw("a person taught to look")],
     )["card_id"]
     for _ in range(2):
-        here.ok("knowledge.link", card_id=second, evidence_id=here.saw(), role="verification")
+        person.ok("knowledge.link", card_id=second, evidence_id=here.saw(), role="verification")
 
     (item,) = items(here, "open_gate")
 

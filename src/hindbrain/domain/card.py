@@ -279,9 +279,10 @@ def check_texts(statement: str, content: str, evidence: Iterable[str]) -> None:
     """A statement is one short line, the content says why, and neither is a copy of what was observed."""
     if not statement.strip():
         raise InvalidParams("statement is missing", fix="say in one line what holds")
-    if len(statement) > STATEMENT_MAX or "\n" in statement or "\r" in statement:
+    lines = len(statement.splitlines())
+    if len(statement) > STATEMENT_MAX or lines > 1 or statement[-1] in "\r\n":
         raise InvalidParams(
-            f"a statement has one line of at most {STATEMENT_MAX} characters; this one has {len(statement)}",
+            f"a statement has one line of at most {STATEMENT_MAX} characters; this one has {lines} and {len(statement)}",
             fix="keep the proposition in statement; reasons and limits belong into content",
         )
     if not content.strip():

@@ -76,10 +76,8 @@ def _summary(facts: int, evidence: int, cards: int, open_: int, doubts: int) -> 
     if not facts + evidence + cards:
         told = "Nothing was found: any answer is unsupported until evidence is added."
     else:
-        told = (
-            f"{facts} key facts, {evidence} rows of evidence and {cards} cards were found, "
-            f"with {open_} unresolved items and {doubts} points of uncertainty."
-        )
+        found = ((facts, "key fact"), (evidence, "row of evidence"), (cards, "card"), (open_, "open item"), (doubts, "doubt"))
+        told = f"Found: {', '.join(_counted(number, noun) for number, noun in found)}."
     return {
         "narrative": told,
         "key_fact_count": facts,
@@ -88,6 +86,11 @@ def _summary(facts: int, evidence: int, cards: int, open_: int, doubts: int) -> 
         "unresolved_count": open_,
         "uncertainty_count": doubts,
     }
+
+
+def _counted(number: int, noun: str) -> str:
+    head, _, rest = noun.partition(" of ")
+    return f"{number} {head}{'' if number == 1 else 's'}{f' of {rest}' if rest else ''}"
 
 
 def _doubts(

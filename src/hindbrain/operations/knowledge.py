@@ -210,15 +210,21 @@ def raise_(
     statement: Statement,
     content: Content,
     scope_constraints: Scope = None,
-    supporting_refs: Refs = None,
-    teaching_refs: Refs = None,
-    domain: DomainArgument = "project",
-    field: Field = "general",
+    supporting_refs: Annotated[list[str] | None, Meta(description="chosen evidence; the card's own when left out")] = None,
+    teaching_refs: Annotated[list[str] | None, Meta(description="chosen evidence; the card's own when left out")] = None,
+    domain: Annotated[
+        Literal["project", "agent", "skill", "global"] | None,
+        Meta(description="for whom; the card's own when left out, global for dao_tian"),
+    ] = None,
+    field: Annotated[str | None, Meta(description="subject; the card's own when left out")] = None,
+    supersedes: Annotated[str | None, Meta(description="the card it follows, card_…")] = None,
     importance: Annotated[int, Meta(ge=0, le=5)] = 3,
     cwd: Cwd = None,
     dry_run: Annotated[bool, Meta(description="only tell the id")] = False,
 ) -> dict[str, Any]:
     """Make a candidate of the next rank from an active card, with a statement of its own. The card itself stays active."""
+    source = call.house.cards.holding(call.caller, card_id)[1]
+    by_rank = Domain.GLOBAL if to == "dao_tian" else source.domain
     return call.house.card_making.raised(
         call.caller,
         card_id,
@@ -227,8 +233,9 @@ def raise_(
             content=content,
             rank=Rank(to),
             refs=_refs(supporting_refs, None, teaching_refs),
-            domain=Domain(domain),
-            field=field,
+            domain=Domain(domain) if domain else by_rank,
+            field=field or source.field,
+            supersedes=call.house.cards.holding(call.caller, supersedes)[1].id if supersedes else None,
             scope_constraints=scope_constraints,
             importance=importance,
             cwd=cwd,

@@ -1,7 +1,9 @@
 """The registry: an operation is declared once, and every surface is a loop over it. Knows no surface and no store."""
 
 import inspect
+import json
 import re
+import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -155,7 +157,7 @@ def dispatch(call: Call, name: str, arguments: Mapping[str, Any]) -> dict[str, A
         if op.human and call.caller.channel is not Channel.HUMAN:
             raise HumanNeeded(
                 f"{name} is a human act; this call came by the channel {call.caller.channel.value}",
-                fix=f"ask a person to run it in a terminal: hindbrain {name.replace('.', ' ')}",
+                fix=f"ask a person to run it in a terminal: {command_line(op, given)}",
             )
         _check_values({key: arguments[key] for key in _COMMON if key in arguments})
         parsed = _parsed(op, given)
@@ -184,6 +186,22 @@ def dispatch(call: Call, name: str, arguments: Mapping[str, Any]) -> dict[str, A
             tool=name, candidates=candidates, scope=scope, error=error, proof_state=answer.get("proof_state")
         )
     return answer
+
+
+def command_line(op: Operation, given: Mapping[str, Any]) -> str:
+    """A call as somebody would type it."""
+    words = ["hindbrain", *op.name.replace("_", "-").split(".")]
+    words += [str(given[name]) for name in op.positional if given.get(name) is not None]
+    for name, value in given.items():
+        flag = f"--{name.replace('_', '-')}"
+        if name in op.positional or value in (None, False):
+            continue
+        if value is True:
+            words.append(flag)
+        else:
+            listed = value if isinstance(value, list) else [value]
+            words += [part for one in listed for part in (flag, one if isinstance(one, str) else json.dumps(one))]
+    return shlex.join(words)
 
 
 def _check_values(value: Any) -> None:

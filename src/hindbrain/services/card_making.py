@@ -97,14 +97,17 @@ class CardMaking:
         if not source.active:
             raise InvalidParams(f"{source.id} is {source.status.value}; only an active card is raised", fix="promote it first")
         if draft.rank in (Rank.DAO_REN, Rank.DAO_TIAN) and not (draft.scope_constraints or "").strip():
-            raise InvalidParams("a wider law needs its bounds", fix="say in scope_constraints where it holds and where not")
+            raise InvalidParams(
+                "a wider law needs its bounds",
+                fix="say where it holds and where not: --scope-constraints, scope_constraints over MCP",
+            )
         with self._brains.use(brain) as opened:
             links = [link for link in opened.store.links(cards=[source.id]) if link.live]
         taken = {
             role: tuple(link.evidence_id for link in links if link.role is role) for role in (Role.SUPPORTING, Role.TEACHING)
         }
         refs = {**taken, **{role: ids for role, ids in draft.refs.items() if ids}}
-        return self.make(caller, replace(draft, refs=refs, derived_from=source.id, field=draft.field or source.field))
+        return self.make(caller, replace(draft, refs=refs, derived_from=source.id))
 
     def make(self, caller: Caller, draft: Draft) -> dict[str, Any]:
         """Keep a candidate with what it cites. The same one again is no second card."""

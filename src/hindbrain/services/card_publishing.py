@@ -2,6 +2,7 @@
 
 import json
 import secrets
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -75,7 +76,13 @@ class CardPublishing:
         if (as_global or reviewer is not None) and caller.channel is not Channel.HUMAN:
             raise HumanNeeded(
                 f"a reviewer is a person; this call came by the channel {caller.channel.value}",
-                fix=f"ask a person to run it in a terminal: hindbrain knowledge publish {card.id} --to {to.value}",
+                fix="ask a person to run it in a terminal: "
+                + shlex.join(
+                    [
+                        *("hindbrain", "knowledge", "publish", card.id, "--to", to.value, "--reason", reason),
+                        *(("--as-global",) if as_global else ()),
+                    ]
+                ),
             )
         with self._brains.use(brain) as opened:
             self._check_rest(card, opened.store.links(cards=[card.id]))

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from hindbrain.domain.anchor import AnchorKind
@@ -136,6 +137,8 @@ class Cards:
                 spared=allow_counterexamples,
                 hollow=hollow(opened.store.evidence([link.evidence_id for link in links])),
             )
+        if card.status is verdict.target:
+            verdict = replace(verdict, reasons=(f"it is {card.status.value} already", *verdict.reasons))
         return {"ok": True, "schema": "hindbrain-card-gate-v0", **verdict.told()}
 
     @staticmethod

@@ -176,8 +176,8 @@ class Gateway:
             raise InvalidParams("the text holds a lone surrogate: it is not Unicode text", fix="send valid UTF-8") from broken
         if size > CLAIM_MAX_BYTES:
             raise ClaimTooLarge(
-                f"the claim has {size} bytes; {CLAIM_MAX_BYTES} is the most",
-                fix="keep the belief in the claim and its material in a file that it cites as evidence",
+                f"the text has {size} bytes; {CLAIM_MAX_BYTES} is the most",
+                fix="keep the belief short and its material in a file or a row of evidence that it cites",
             )
 
     def check_hygiene(self, opened: OpenBrain, fields: Iterable[str], *, site: str) -> None:

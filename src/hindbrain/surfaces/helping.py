@@ -181,9 +181,7 @@ def _flag(name: str, schema: Mapping[str, Any]) -> str:
     flag = name.replace("_", "-")
     if kind == "boolean":
         return f"--{flag}, --no-{flag}" if schema.get("default") else f"--{flag}"
-    value = {"string": "TEXT", "integer": "N", "number": "N", "enum": "WORD", "list": "VALUE ...", "any": "VALUE"}.get(
-        kind, "JSON"
-    )
+    value = {"string": "TEXT", "integer": "N", "number": "N", "enum": "WORD", "list": "VALUE", "any": "VALUE"}.get(kind, "JSON")
     return f"--{flag} {value}"
 
 
