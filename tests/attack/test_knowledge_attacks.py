@@ -351,7 +351,7 @@ def test_no_second_card_answers_under_the_id_of_another(court: Court) -> None:
     other.ok("knowledge.create", **made(court, card_id="card_mine", supporting_refs=[other.saw()]))
     other.promote("card_mine")
     for tier, more in (("dao_ren", {"domain": "global"}), ("qi", {})):
-        court.agent.call("knowledge.create", **made(court, tier=tier, card_id="card_mine", **more))
+        court.person.call("knowledge.create", **made(court, tier=tier, card_id="card_mine", **more))
     person = Scholar(court.world, other.root, human=True)
     other.ok("knowledge.publish", card_id="card_mine", to="repo", reason="all checkouts")
 

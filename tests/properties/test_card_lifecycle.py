@@ -73,6 +73,10 @@ class Lifecycle(RuleBasedStateMachine):
         id_ = ids[pick % len(ids)]
         return id_, self.model.cards[id_]
 
+    def shared(self, id_: str) -> bool:
+        """Whether a card is everybody's: what it cites then leaves its project, which only a person lets happen."""
+        return self.model.cards[id_].anchor == "global"
+
     def refused(self, answer: dict[str, Any], what: str = "") -> str | None:
         code = None if answer["ok"] else str(answer["error"]["code"])
         type(self).reached[(what, code)] += 1
@@ -176,7 +180,7 @@ class Lifecycle(RuleBasedStateMachine):
             "teaching_refs": teachers,
             "domain": "global" if to == "dao_tian" else "project",
         }
-        answer = self.agent.call("knowledge.raise", **given)
+        answer = self.by(to == "dao_tian").call("knowledge.raise", **given)
         taken = {
             role: [one for held, one in card.links if held == role and self.model.alive[one]]
             for role in ("supporting", "teaching")
@@ -201,6 +205,7 @@ class Lifecycle(RuleBasedStateMachine):
         self.promote_one(id_, to, (self.living if alive else self.evidence)(picks), person=person, spared=spared)
 
     def promote_one(self, id_: str, to: str, refs: list[str], *, person: bool, spared: bool) -> None:
+        person = person or (self.shared(id_) and to != "canonical")
         told = {"card_id": id_, "status": to, "verification_refs": refs, "reason": "so", "allow_counterexamples": spared}
         answer = self.by(person).call("knowledge.promote", **told)
         expected = self.model.promote(id_, to, refs, person=person, spared=spared)
@@ -231,7 +236,7 @@ class Lifecycle(RuleBasedStateMachine):
         id_, card = self.card(pick, active=active)
         refs, to = (self.living if alive else self.evidence)(picks), "retired" if retire else "demoted"
         told = {"card_id": id_, "status": to, "evidence_refs": refs, "reason": "so", "reason_type": "contradicted"}
-        answer = self.agent.call("knowledge.demote", **told)
+        answer = self.by(self.shared(id_)).call("knowledge.demote", **told)
         assert self.refused(answer, f"to {to}") == self.model.demote(id_, to, refs), (answer, card)
 
     @precondition(lambda self: self.model.cards)
@@ -246,7 +251,7 @@ class Lifecycle(RuleBasedStateMachine):
     # -- what a card cites and says -------------------------------------------------------------------------------------
 
     def link_one(self, id_: str, evidence: str, role: str) -> None:
-        answer = self.agent.call("knowledge.link", card_id=id_, evidence_id=evidence, role=role)
+        answer = self.by(self.shared(id_)).call("knowledge.link", card_id=id_, evidence_id=evidence, role=role)
         expected = None
         if not self.model.alive[evidence]:
             expected = "unknown_evidence"

@@ -93,7 +93,7 @@ def seated(world: World, name: str = "app") -> Court:
     here.demote(retired, status="retired")
     below = here.promoted(f"In this field a {WORD} is watched.", tier="dao_ren", domain="global")
     law: dict[str, Any] = {"statement": f"A {WORD} is watched.", "content": "Whoever looked away lost it.", "domain": "global"}
-    ripe = here.ok(
+    ripe = person.ok(
         "knowledge.raise",
         card_id=below,
         to="dao_tian",
@@ -103,7 +103,7 @@ def seated(world: World, name: str = "app") -> Court:
         **law,
     )["card_id"]
     for _ in range(2):
-        here.ok("knowledge.link", card_id=ripe, evidence_id=here.saw(), role="verification")
+        person.ok("knowledge.link", card_id=ripe, evidence_id=here.saw(), role="verification")
     here.demote(below)
     return Court(
         world=world,

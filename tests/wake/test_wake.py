@@ -29,14 +29,12 @@ def carded(world: World, caller: Caller, name: str, *refs: str, forged: bool = F
     said = Status.CANDIDATE if forged else card.status
     kind = EventType.CREATED if said is Status.CANDIDATE else EventType(said.value)
     with house.brains.use(house.router.write_route(caller)) as opened, opened.store.writing() as writer:
-
-        def put(seq: int) -> None:
-            writer.put_card(replace(card, version=seq, status_seq=seq), terms=card_terms(card))
-            roles = itertools.chain([Role.SUPPORTING, Role.VERIFICATION], itertools.repeat(Role.SUPPORTING))
-            for ref, role in zip(refs, roles, strict=False):
-                writer.put_link(Link(card_id=card.id, evidence_id=EvidenceId(ref), role=role, at=now))
-
-        tell(writer, caller, card, kind, salt="s", at=now, reason="seen", after=said, put=put)
+        tell(writer, caller, card, kind, salt="s", at=now, reason="seen", to=said)
+        if forged:
+            writer.put_card(replace(card, version=opened.store.head()[0], status_seq=1), terms=card_terms(card))
+        roles = itertools.chain([Role.SUPPORTING, Role.VERIFICATION], itertools.repeat(Role.SUPPORTING))
+        for ref, role in zip(refs, roles, strict=False):
+            writer.put_link(Link(card_id=card.id, evidence_id=EvidenceId(ref), role=role, at=now))
     return card.id
 
 

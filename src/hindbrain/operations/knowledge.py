@@ -310,7 +310,10 @@ def gate(
         reviewer=reviewer,
         allow_counterexamples=allow_counterexamples,
     )
-    open_ = f"{answer['card_id']}: {answer['status']} -> {answer['target_status']} is {'open' if answer['allowed'] else 'closed'}"
+    state = "open" if answer["allowed"] else "closed"
+    open_ = f"{answer['card_id']}: {answer['status']} -> {answer['target_status']} is {state}"
+    if answer["status"] == answer["target_status"]:
+        open_ = f"{answer['card_id']} is {answer['status']} already; its gate would be {state} today"
     return answer | {"rendered": "\n".join([open_, *(f"- {reason}" for reason in answer["reasons"])])}
 
 

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 from hindbrain.domain.anchor import AnchorKind
@@ -137,8 +136,6 @@ class Cards:
                 spared=allow_counterexamples,
                 hollow=hollow(opened.store.evidence([link.evidence_id for link in links])),
             )
-        if card.status is verdict.target:
-            verdict = replace(verdict, reasons=(f"it is {card.status.value} already", *verdict.reasons))
         return {"ok": True, "schema": "hindbrain-card-gate-v0", **verdict.told()}
 
     @staticmethod
