@@ -11,6 +11,7 @@ __all__ = ["KEPT", "demoted", "kept", "linked", "promoted", "rejected", "retired
 
 KEPT = "kept"  # under this name a remark says which item a person let stand
 
+_SHOWN = 60  # letters of a statement beside a choice
 _REASON = {"argument": "reason", "kind": "text", "prompt": "why"}
 _AGAINST = {"argument": "evidence_refs", "kind": "evidence_list", "prompt": "evidence against it: its ev_ id, or what you saw"}
 _TYPE: dict[str, Any] = {
@@ -22,6 +23,12 @@ _TYPE: dict[str, Any] = {
 _LABEL_ALONE = 16  # folded characters: a shorter value is only known under its own label
 
 
+def _named(card: Card, to: Status) -> str:
+    """A card as a person tells it from another one."""
+    said = card.text if len(card.text) <= _SHOWN else f"{card.text[:_SHOWN]}…"
+    return f"{card.id} -> {to.value}: {said}"
+
+
 def _choice(name: str, operation: str, arguments: dict[str, Any], *asks: dict[str, Any], about: str) -> dict[str, Any]:
     return {"name": name, "operation": operation, "about": about, "arguments": arguments, "asks": list(asks), "confirm": False}
 
@@ -29,7 +36,7 @@ def _choice(name: str, operation: str, arguments: dict[str, Any], *asks: dict[st
 def promoted(card: Card, to: Status, checked: Sequence[EvidenceId]) -> dict[str, Any]:
     """Activate it on the verification that it has. What only a person may do is confirmed by typing its name."""
     given = {"card_id": card.id, "status": to.value, "verification_refs": list(checked)}
-    made = _choice("promote", "knowledge.promote", given, _REASON, about=f"{card.id} -> {to.value}")
+    made = _choice("promote", "knowledge.promote", given, _REASON, about=_named(card, to))
     return made | {"confirm": to is Status.CANONICAL}
 
 
@@ -38,7 +45,7 @@ def _fallen(name: str, card: Card, to: Status, kind: str | None, refs: Sequence[
     given |= {"evidence_refs": list(refs)} if refs else {}
     given |= {"reason_type": kind} if kind else {}
     asks: list[dict[str, Any]] = [*(() if refs else (_AGAINST,)), *(() if kind else (_TYPE,)), _REASON]
-    return _choice(name, "knowledge.demote", given, *asks, about=f"{card.id} -> {to.value}")
+    return _choice(name, "knowledge.demote", given, *asks, about=_named(card, to))
 
 
 def demoted(card: Card, kind: str | None = None, refs: Sequence[EvidenceId] = ()) -> dict[str, Any]:
@@ -71,4 +78,6 @@ def rejected(card: Card, shared: bool) -> dict[str, Any]:
 
 def kept(card: Card, key: str) -> dict[str, Any]:
     """Let it stand: this item does not come up again until what it was found by changes."""
-    return _choice("keep", "knowledge.annotate", {"card_id": card.id, "metadata": {KEPT: key}}, _REASON, about="let it stand")
+    return _choice(
+        "keep", "knowledge.annotate", {"card_id": card.id, "metadata": {KEPT: key}}, _REASON, about="leave it as it is"
+    )

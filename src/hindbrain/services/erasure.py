@@ -10,13 +10,14 @@ from hindbrain.domain.claim import Block, Claim, body_text, parse, slug_of
 from hindbrain.domain.errors import HindbrainError, UnknownClaim
 from hindbrain.domain.ledger import Act
 from hindbrain.domain.migration import moved_to
+from hindbrain.engines.text import folds
 from hindbrain.policy.limits import LOCK_WAIT_S
 from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.card_erasure import CardErasure
 from hindbrain.services.consolidation import forget_slug
 from hindbrain.services.events import Events
 from hindbrain.services.evidence_erasure import EvidenceErasure
-from hindbrain.services.gateway import Gateway, fingerprints
+from hindbrain.services.gateway import STANDS_ALONE, Gateway, fingerprints
 from hindbrain.services.reconcile import Reconciler
 from hindbrain.services.routing import Router
 from hindbrain.stores.migration_backup import erase_from_backups
@@ -83,7 +84,8 @@ class Erasure:
             "ended": hit,
             "evidence_ended": withdrawn,
             "cards_retired": retired,
-            "rendered": f"Rejected {slug!r} in {brain.display_name}; the value stays away.",
+            "rendered": f"Rejected {slug!r} in {brain.display_name}; the value stays away"
+            + (", under this label: it is too short to be known by itself." if _is_short(said) else "."),
         }
 
     @staticmethod
@@ -283,3 +285,8 @@ def _with_original(erase: _Erase, versions: Sequence[Claim], here: str) -> _Eras
             erase.meant(one) or moved_to(one) == here or any(text.startswith(body_text(one).strip()) for text in said)
         ),
     )
+
+
+def _is_short(texts: Sequence[str]) -> bool:
+    """Whether a value is known again only together with its label."""
+    return all(len(folded) < STANDS_ALONE for text in texts for folded in folds(text))

@@ -27,7 +27,7 @@ from hindbrain.services.rows import OF_ITS_TEXT
 from hindbrain.stores.files import ClaimDirectory, Staged, digest_of
 from hindbrain.stores.port import Mark, Version, Writer
 
-__all__ = ["TERMS_META", "Draft", "Gateway", "Put", "claim_terms", "fingerprints", "recorded", "strings_in"]
+__all__ = ["STANDS_ALONE", "TERMS_META", "Draft", "Gateway", "Put", "claim_terms", "fingerprints", "recorded", "strings_in"]
 
 TERMS_META = "terms_version"  # which words the claims of a brain are found by
 
