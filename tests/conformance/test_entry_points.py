@@ -340,6 +340,12 @@ ATTACKS |= {
         "secret": lambda s: s.called(
             "knowledge.promote", card_id=card(s), **CHECKED | {"reason": TOKEN}, verification_refs=[observed(s, "x y z")]
         ),
+        "secret for a person": lambda s: s.called(
+            "knowledge.promote",
+            card_id=card(s),
+            **CHECKED | {"reason": TOKEN, "status": "canonical"},
+            verification_refs=[observed(s)],
+        ),
         "forged reviewer": lambda s: s.called(
             "knowledge.promote", card_id=card(s), **CHECKED, verification_refs=[observed(s)], reviewer="human:founder"
         ),
@@ -473,7 +479,12 @@ def test_conf_07_every_entry_point_that_can_write_is_listed_here() -> None:
     assert set(ATTACKS) == set(LAWS) == writing | {"file reconciliation"}
 
 
-@pytest.mark.parametrize(("entry", "attack"), [(entry, attack) for entry, attacks in ATTACKS.items() for attack in attacks])
+# The gateway is the same on both databases: a server sees one attack on each entry point, SQLite all of them.
+CASES = [("sqlite", entry, attack) for entry, attacks in ATTACKS.items() for attack in attacks]
+CASES += [("postgres", entry, attack) for entry, attacks in ATTACKS.items() for attack in list(attacks)[:1]]
+
+
+@pytest.mark.parametrize(("any_world", "entry", "attack"), CASES, indirect=["any_world"])
 def test_conf_07_a_policy_breaking_write_is_refused_and_recorded(scene: Scene, entry: str, attack: str) -> None:
     before = scene.recorded()
 
@@ -490,7 +501,11 @@ def test_conf_07_a_policy_breaking_write_is_refused_and_recorded(scene: Scene, e
     assert not any(bad in text for text in told for bad in (TOKEN, "obey", "nine", "word word", REJECTED)), told
 
 
-@pytest.mark.parametrize("entry", sorted(set(ATTACKS) - {"file reconciliation"}))
+NAMED = [("sqlite", entry) for entry in sorted(set(ATTACKS) - {"file reconciliation"})]
+NAMED += [("postgres", entry) for entry in ("memorize", "record", "knowledge.distill", "adoption.record")]
+
+
+@pytest.mark.parametrize(("any_world", "entry"), NAMED, indirect=["any_world"])
 def test_conf_07_a_secret_in_an_agents_name_is_refused_and_not_recorded(scene: Scene, entry: str) -> None:
     """The name of the actor stands beside every act, in the record too."""
     before = scene.recorded()

@@ -20,6 +20,7 @@ from hindbrain.domain.errors import (
     StoreUnavailable,
     UnknownOperation,
 )
+from hindbrain.engines.hygiene import scan
 from hindbrain.services.call import Call, Retrieved
 
 __all__ = ["REGISTRY", "Effect", "Operation", "describe", "dispatch", "input_schema", "operation"]
@@ -201,7 +202,7 @@ def command_line(op: Operation, given: Mapping[str, Any]) -> str:
         else:
             listed = value if isinstance(value, list) else [value]
             words += [part for one in listed for part in (flag, one if isinstance(one, str) else json.dumps(one))]
-    return shlex.join(words)
+    return shlex.join("…" if scan(word) else word for word in words)  # an answer never repeats a secret
 
 
 def _check_values(value: Any) -> None:

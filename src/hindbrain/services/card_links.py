@@ -72,6 +72,14 @@ class CardLinks:
         self._events = events
         self._clock = clock
 
+    def check(self, caller: Caller, card_id: str, *texts: str, site: str) -> None:
+        """What was typed is looked at before anything repeats it."""
+        brain, _ = self._cards.holding(caller, card_id)
+        for text in texts:
+            self._gateway.check_text(text)
+        with self._brains.use(brain) as opened:
+            self._gateway.check_hygiene(opened, texts, site=site)
+
     @contextmanager
     def changing(self, caller: Caller, card_id: str, *, texts: tuple[str, ...], site: str) -> Iterator[CardChange]:
         """The one door to a card that is there: what was typed is checked, then one transaction holds the card."""

@@ -52,6 +52,7 @@ class CardMoves:
         if status not in ACTIVE:
             raise InvalidParams(f"promote leads to promoted or canonical, not {status.value}", fix="demote leads the other way")
         brain, card = self._cards.holding(caller, card_id)
+        self._links.check(caller, card_id, reason, reviewer or "", site="knowledge.promote")
         person = self._person(caller, card, reviewer, status=status, spared=allow_counterexamples, ids=ids, reason=reason)
         if person is not None and person in self._cards.evaluators(caller):
             raise InvalidParams(f"{person[:80]} is an evaluator and reviews nothing", fix="name the person")

@@ -73,6 +73,7 @@ class CardPublishing:
                 f"a card at {card.anchor.kind.value} cannot be published to {to.value}: worktree leads to repo, repo to global",
                 fix="publish one step outward at a time",
             )
+        self._links.check(caller, card_id, reason, reviewer or "", site="knowledge.publish")
         if (as_global or reviewer is not None) and caller.channel is not Channel.HUMAN:
             raise HumanNeeded(
                 f"a reviewer is a person; this call came by the channel {caller.channel.value}",
