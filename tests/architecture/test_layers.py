@@ -7,7 +7,17 @@ import pytest
 from tests.architecture.source import PACKAGE, Module, imports, modules, outermost
 
 # A module imports from its own room or from a room of a lower rank. Rooms of equal rank do not know each other.
-RANKS = {"domain": 0, "policy": 1, "engines": 2, "stores": 2, "settings": 2, "services": 3, "operations": 4, "surfaces": 5}
+RANKS = {
+    "domain": 0,
+    "policy": 1,
+    "engines": 2,
+    "providers": 2,
+    "stores": 2,
+    "settings": 2,
+    "services": 3,
+    "operations": 4,
+    "surfaces": 5,
+}
 
 # The front door, the program and the composition root see everything.
 ROOTS = {PACKAGE, f"{PACKAGE}.__main__", f"{PACKAGE}.app"}
@@ -21,7 +31,8 @@ _READERS = {"Stemmer", "datetime", "fnmatch", "importlib", "msgspec", "posixpath
 _NUMBERS = {"numpy", "numpy.typing"}
 PURE = {
     "policy": _VALUES | {"re"},
-    "domain": _VALUES | {"hashlib", "json", "posixpath", "re"},
+    # `msgspec` makes records that check themselves: what a role says to another is closed.
+    "domain": _VALUES | {"hashlib", "json", "msgspec", "posixpath", "re"},
     "engines": _VALUES
     | _READERS
     | _NUMBERS

@@ -7,6 +7,7 @@ __all__ = [
     "AlreadyCovered",
     "BindRefused",
     "BodyTooLarge",
+    "BoundaryViolation",
     "BrainlessRoot",
     "Busy",
     "CallerRootUnknown",
@@ -26,6 +27,7 @@ __all__ = [
     "MedullaForbidsCode",
     "MethodRefused",
     "MigrationFailed",
+    "ModelFailed",
     "ModelRefused",
     "ModelUnavailable",
     "NotAProjectBrain",
@@ -50,8 +52,10 @@ __all__ = [
     "UnknownCard",
     "UnknownClaim",
     "UnknownEvidence",
+    "UnknownMegram",
     "UnknownOperation",
     "UnknownRoute",
+    "UnknownTask",
     "UnsupportedMedia",
     "WouldDowngrade",
 ]
@@ -212,6 +216,27 @@ class UnknownCard(HindbrainError):
     http_status = 404
 
 
+class UnknownMegram(HindbrainError):
+    """There is no such experience in the brain this caller reads."""
+
+    code = "unknown_megram"
+    http_status = 404
+
+
+class UnknownTask(HindbrainError):
+    """There is no such task in the brain this caller reads."""
+
+    code = "unknown_task"
+    http_status = 404
+
+
+class BoundaryViolation(Refusal):
+    """A role said or asked something that is not its to say or ask."""
+
+    code = "boundary_violation"
+    http_status = 403
+
+
 class NotEvidence(HindbrainError):
     """The id belongs to something else than an observation."""
 
@@ -311,6 +336,13 @@ class ModelRefused(HindbrainError):
 
     code = "model_refused"
     http_status = 422
+
+
+class ModelFailed(HindbrainError):
+    """No provider gave a usable answer, and rules are not to stand in for it."""
+
+    code = "model_failed"
+    http_status = 502
 
 
 class ModelUnavailable(HindbrainError):
