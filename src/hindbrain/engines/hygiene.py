@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from hindbrain.policy.hygiene import HIGH_ENTROPY, HINTS, PATTERNS, PLACEHOLDER, WORDY, Pattern
 
-__all__ = ["Finding", "has_conflict_markers", "scan"]
+__all__ = ["Finding", "has_conflict_markers", "redacted", "scan"]
 
 _HEX = re.compile(r"[0-9a-fA-F]{7,64}\Z")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")
@@ -39,6 +39,21 @@ def scan(text: str) -> tuple[Finding, ...]:
             found += _joined_hits(pattern, lines)
     found += [hit for number, line in enumerate(lines, 1) for hit in _entropy_hits(line, number)]
     return tuple(found)
+
+
+def redacted(text: str) -> str:
+    """A text without the lines that hold a secret. A merge-conflict marker is none."""
+    found = [hit for hit in scan(text) if hit.pattern_class != _CONFLICT.name]
+    if not found:
+        return text
+    lines = text.split("\n")
+    for hit in found:
+        lines[hit.line - 1] = f"[redacted: {hit.pattern_class}]"
+    left = "\n".join(lines)
+    # A secret that is broken over line ends is found again in what is left; then all of it goes.
+    if any(hit.pattern_class != _CONFLICT.name for hit in scan(left)):
+        return f"[redacted: {found[0].pattern_class}]"
+    return left
 
 
 def _is_plain(text: str) -> bool:

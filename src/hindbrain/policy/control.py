@@ -5,7 +5,16 @@ from dataclasses import dataclass
 
 from hindbrain.domain.message import MessageType, Role
 
-__all__ = ["CONSUMER_LAG", "DEFAULTS", "PATHS", "Params"]
+__all__ = [
+    "CONSUMER_LAG",
+    "DEFAULTS",
+    "JOURNAL_BATCH",
+    "JOURNAL_OVERFLOW",
+    "JOURNAL_QUEUE",
+    "JOURNAL_RETRY_S",
+    "PATHS",
+    "Params",
+]
 
 _U, _R1, _R2, _R3, _R4A = Role.USER, Role.PERCEIVER, Role.PLANNER, Role.EXECUTOR, Role.AGENT_VALIDATOR
 _R4B, _R5, _R6, _R7 = Role.META_VALIDATOR, Role.MEMORY, Role.AUDITOR, Role.SOLVER
@@ -37,6 +46,12 @@ PATHS: Mapping[MessageType, tuple[Role, Role]] = {
     MessageType.AUDIT_QUERY: (_U, _R6),
     MessageType.AUDIT_REPORT: (_R6, _U),
 }
+
+# What waits to be written: experience may be dropped beyond queue and overflow, which is counted; messages never are.
+JOURNAL_QUEUE = 1_024
+JOURNAL_OVERFLOW = 100_000
+JOURNAL_BATCH = 500  # writes in one transaction: one sync for all of them
+JOURNAL_RETRY_S = 0.25  # until a store that takes nothing is tried again
 
 CONSUMER_LAG = 256  # messages behind, from which a reader is named as slow; it still gets all of them
 
