@@ -27,6 +27,7 @@ __all__ = [
     "MustNot",
     "OutcomeMore",
     "OutcomeSummary",
+    "OverriddenRule",
     "Record",
     "ReplanMore",
     "ReplanRequest",
@@ -142,11 +143,21 @@ class SubTask(Record, frozen=True, kw_only=True):
     x: SubTaskMore = SubTaskMore()
 
 
+class OverriddenRule(Record, frozen=True, kw_only=True):
+    """A rule that newer experience outweighed in a plan: the plan was made without it."""
+
+    id: str
+    space: str
+    entity: str
+    sigma: float
+
+
 class ManifestMore(Record, frozen=True, kw_only=True):
     round: Count = 0
     plan_fingerprint: str = ""
     memory_recall_id: str | None = None
     sops_used: tuple[str, ...] = ()
+    overridden: tuple[OverriddenRule, ...] = ()
 
 
 class DispatchManifest(Record, frozen=True, kw_only=True):
@@ -247,6 +258,11 @@ class ReplanMore(Record, frozen=True, kw_only=True):
     round: Count = 0
     reason: Literal["gate_failed", "criteria_rejected", "validator_error"] = "gate_failed"
     task_criteria_verdicts: tuple[Verdict, ...] = ()
+    # Of the manifest, for the controller, which hears no manifest.
+    task_class: str = ""
+    mission_id: str | None = None
+    plan_fingerprint: str = ""
+    overridden: tuple[OverriddenRule, ...] = ()
 
 
 class ReplanRequest(Record, frozen=True, kw_only=True):
@@ -263,6 +279,11 @@ class ReplanRequest(Record, frozen=True, kw_only=True):
 
 class SummaryMore(Record, frozen=True, kw_only=True):
     task_criteria_verdicts: tuple[Verdict, ...] = ()
+    task_class: str = ""
+    mission_id: str | None = None
+    declarative: bool = False
+    plan_fingerprint: str = ""
+    overridden: tuple[OverriddenRule, ...] = ()
 
 
 class OutcomeSummary(Record, frozen=True, kw_only=True):
