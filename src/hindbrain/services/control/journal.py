@@ -1,5 +1,5 @@
-"""The journal: what waits to be written to a brain, in order. Putting never waits for the store; one thread writes all that waits in
-one transaction. Knows nothing of what is written."""
+"""The journal: what waits to be written to a brain, in order. Putting never waits for the store; one thread writes all that waits
+in one transaction. Knows nothing of what is written."""
 
 import logging
 import threading
