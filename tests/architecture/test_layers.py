@@ -26,8 +26,9 @@ ROOTS = {PACKAGE, f"{PACKAGE}.__main__", f"{PACKAGE}.app"}
 _VALUES = {"__future__", "abc", "collections", "collections.abc", "dataclasses", "enum", "types", "typing"}
 # Parsers of text that is handed to them; `importlib` loads a grammar when a file asks for it, `datetime` reads the times that a
 # text holds and is asked for no other.
+# `csv` and `difflib` read and compare lines that are handed to them.
 # `regex` is asked with a time limit, which is its own; `Stemmer` and `fnmatch` turn a word or a pattern into another.
-_READERS = {"Stemmer", "datetime", "fnmatch", "importlib", "msgspec", "posixpath", "regex", "tree_sitter"}
+_READERS = {"Stemmer", "csv", "datetime", "difflib", "fnmatch", "importlib", "msgspec", "posixpath", "regex", "tree_sitter"}
 _NUMBERS = {"numpy", "numpy.typing"}
 PURE = {
     "policy": _VALUES | {"re"},
