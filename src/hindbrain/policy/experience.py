@@ -1,11 +1,41 @@
-"""Experience: how strongly each state counts when it becomes a megram, and how fast that fades."""
+"""Experience: how strongly each state counts when it becomes a megram, how fast that fades, and from which sums on it advises,
+hardens into a rule, loses its trust or is forgotten. Each number with its reason; `engines` reads them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from hindbrain.domain.errors import InvalidParams
 
-__all__ = ["DISSONANCE", "QUANTA", "Quantum", "quantized"]
+__all__ = [
+    "ACTIONS",
+    "BANKRUPTCY",
+    "CATEGORIES",
+    "DECAYS",
+    "DECLARED",
+    "DISSONANCE",
+    "FEEDBACK",
+    "FLOOR",
+    "GLOBAL_ENTITY",
+    "GLOBAL_SPACE",
+    "GLOBAL_TAGS",
+    "HYPOTHESIS",
+    "KEEP_SPENT_DAYS",
+    "LAWS",
+    "PROMOTION",
+    "PROMOTION_K",
+    "QUANTA",
+    "RESERVED",
+    "RULE_STATES",
+    "SOURCES_TOLD",
+    "Actions",
+    "Law",
+    "Promotion",
+    "Quantum",
+    "Rules",
+    "Threshold",
+    "law_lines",
+    "quantized",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +59,137 @@ QUANTA: Mapping[str, Quantum] = {
 }
 
 DISSONANCE = Quantum(f=0.9, sigma=1.0, k=0.05, why="a task ended well against a rule; its sign is opposite to the rule's")
+
+FEEDBACK = "negative_feedback"  # what is said against a rule; f is the rule's own, its sign the opposite
+DECLARED = Quantum(f=1.0, sigma=1.0, k=0.0, why="a person said so; it stands until experience speaks against it")
+HYPOTHESIS = Quantum(f=0.3, sigma=0.0, k=0.2, why="a guess draws a little attention, points nowhere and soon fades")
+
+# State names that mean one thing only. A hypothesis is no rule and never becomes one.
+RESERVED: Mapping[str, Quantum] = {"hypothesis": HYPOTHESIS}
+
+DECAYS = (0.0, 0.05, 0.2, 0.5)  # per day: never, half in about 14 days, in 3.5, in 1.4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Actions:
+    """From which sums on a pair advises something."""
+
+    attention: float
+    decision: float
+    why: str
+
+
+ACTIONS = Actions(attention=0.5, decision=0.2, why="one clear outcome of the last two weeks is heard; a near tie asks for care")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Threshold:
+    """Both sums that a group must reach; the sign of `decision` says which way."""
+
+    attention: float
+    decision: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Promotion:
+    """What hardens into a rule: the sums for a best practice and those for a constraint."""
+
+    prefer: Threshold
+    avoid: Threshold
+    why: str
+
+
+PROMOTION = Promotion(
+    prefer=Threshold(attention=5.0, decision=3.0),
+    avoid=Threshold(attention=5.0, decision=-3.0),
+    why="about six agreeing outcomes within days: chance does not repeat itself so often",
+)
+CATEGORIES: Mapping[str, Promotion] = {
+    "fact": Promotion(
+        prefer=Threshold(attention=1.5, decision=1.0), avoid=PROMOTION.avoid, why="a fact that held twice is known"
+    ),
+    "procedure": PROMOTION,
+    "constraint": Promotion(
+        prefer=PROMOTION.prefer, avoid=Threshold(attention=3.0, decision=-2.0), why="harm needs fewer repetitions than habit"
+    ),
+}
+PROMOTION_K = 0.0  # a rule does not fade
+BANKRUPTCY = 0.05  # decay of a rule that lost its trust: it fades like any strong outcome
+FLOOR = 0.1  # own attention below which an episode is deleted: it could not be told from noise any more
+KEEP_SPENT_DAYS = 30  # episodes that a rule carries are kept so long, to look behind it
+SOURCES_TOLD = 10  # newest texts of a group that are shown to whoever words its rule
+
+RULE_STATES = {1: "best_practice", -1: "constraint"}
+GLOBAL_SPACE, GLOBAL_ENTITY = "global:user", "env:local"  # what holds for every task
+GLOBAL_TAGS = ("persona", "user-preference", "environment")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """What a brain's settings choose among all this."""
+
+    categories: frozenset[str] = frozenset({"fact"})  # whose own thresholds are in force
+    two_stage: bool = False  # one success is task knowledge at once, two make a rule
+    keep_days: int = KEEP_SPENT_DAYS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Law:
+    """What no experience overrules. `against` are ways in which a rule would ask for its breach."""
+
+    number: int
+    name: str
+    text: str
+    against: tuple[str, ...]  # regular expressions, read without case
+
+
+LAWS: tuple[Law, ...] = (
+    Law(
+        number=0,
+        name="truth",
+        text="Say what happened. What is reported, remembered and given as the cause of a failure is what was seen; an easier "
+        "goal is never handed over as the one that was asked for.",
+        against=(
+            r"\b(report|claim|say|pretend|mark)\b[^.]*\b(success|succeeded|done|passed|passing)\b[^.]*"
+            r"\b(although|even (if|when|though)|without|regardless|anyway)\b",
+            r"\b(hide|conceal|invent|make up|fabricate|fake)\b[^.]*\b(failure|error|result|output|evidence|test)s?\b",
+        ),
+    ),
+    Law(
+        number=1,
+        name="no harm",
+        text="Delete, overwrite, send or reconfigure only after a person allowed this very action; leave for one is no leave for "
+        "the next.",
+        against=(
+            r"\b(skip|bypass|ignore|disable|avoid|without|never)\b[^.]*\b(confirm\w*|permission|approval|asking|ask)\b",
+            r"\b(delete|remove|overwrite|wipe|send|reset)\b[^.]*\bwithout\b[^.]*\b(a word|consent|question)\b",
+        ),
+    ),
+    Law(
+        number=2,
+        name="best effort",
+        text="Within the first two laws, use the whole budget of attempts and plans, and stop when two rounds in a row made it "
+        "worse.",
+        against=(
+            r"\b(give up|abandon|stop)\b[^.]*\b(at once|immediately|before trying|first failure|first error)\b",
+            r"\bkeep (trying|going|retrying)\b[^.]*\b(forever|endlessly|no matter|whatever)\b",
+        ),
+    ),
+    Law(
+        number=3,
+        name="stay able",
+        text="Stop what runs away, keep context and calls within bounds, and never remember a wrong cause of a failure.",
+        against=(
+            r"\b(ignore|exceed|raise|disable|bypass)\b[^.]*\b(limit|budget|time-?out|cap|bound)s?\b",
+            r"\b(ignore|disregard|override|overrule)\b[^.]*\b(laws?|rules? of the house|instructions)\b",
+        ),
+    ),
+)
+
+
+def law_lines() -> tuple[str, ...]:
+    """The laws as lines of a system prompt; every prompt of a role begins with them."""
+    return tuple(f"Law {law.number} ({law.name}): {law.text}" for law in LAWS)
 
 
 def quantized(state: str) -> tuple[float, float, float]:

@@ -1,0 +1,92 @@
+"""Potentials: how experience fades, what a pair's megrams add up to, and what that advises. Pure; times are milliseconds."""
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+
+from hindbrain.domain.experience import Action, Effective, Level, Potentials
+from hindbrain.policy.experience import ACTIONS, LAWS, Law
+
+__all__ = [
+    "DAY_MS",
+    "action",
+    "age_days",
+    "attention",
+    "broken_law",
+    "contradicted",
+    "counts",
+    "decayed",
+    "half_life_days",
+    "potentials",
+    "rounded",
+    "settled",
+]
+
+DAY_MS = 86_400_000
+_NEWEST = 2  # episodes that overrule a rule for one task
+_AGAINST: tuple[tuple[Law, tuple[re.Pattern[str], ...]], ...] = tuple(
+    (law, tuple(re.compile(one, re.I) for one in law.against)) for law in LAWS
+)
+
+
+def rounded(value: float) -> float:
+    """To nine decimals, before anything is compared; minus zero is zero."""
+    return round(value, 9) + 0.0
+
+
+def half_life_days(k: float) -> float:
+    """After how many days half is left; endless without decay."""
+    return math.log(2) / k if k > 0 else math.inf
+
+
+def age_days(origin: int, at: int) -> float:
+    """Days since a time; what lies in the future has no age yet."""
+    return max(at - origin, 0) / DAY_MS
+
+
+def decayed(f: float, k: float, days: float) -> float:
+    """What is left of a strength after some days."""
+    return abs(f) * math.exp(-k * days)
+
+
+def attention(one: Effective, at: int) -> float:
+    """How much of a megram's own strength is left."""
+    return decayed(one.megram.f, one.k, age_days(one.origin, at))
+
+
+def counts(one: Effective) -> bool:
+    """Whether a megram is in the sums of its pair: thinking never is, nor what a rule carries already."""
+    return one.level is not Level.T and not one.consolidated and not one.superseded
+
+
+def potentials(megrams: Iterable[Effective], at: int) -> Potentials:
+    """Both channels of a pair: what is good and what is bad add up in attention and cancel only in decision."""
+    heard = [(attention(one, at), one.megram.sigma) for one in megrams if counts(one)]
+    return settled(math.fsum(a for a, _ in heard), math.fsum(a * sigma for a, sigma in heard))
+
+
+def settled(attention: float, decision: float) -> Potentials:
+    """Sums as they are told, with what they advise."""
+    a, d = rounded(attention), rounded(decision)
+    return Potentials(attention=a, decision=d, action=action(a, d))
+
+
+def action(attention: float, decision: float) -> Action:
+    """What two sums advise. Enough attention is reached at its threshold; a decision only beyond it."""
+    a, d = rounded(attention), rounded(decision)
+    if a < ACTIONS.attention:
+        return Action.IGNORE
+    if d > ACTIONS.decision:
+        return Action.EXPLOIT
+    return Action.AVOID if d < -ACTIONS.decision else Action.CAUTION
+
+
+def contradicted(sigma: float, newest: Sequence[Effective]) -> bool:
+    """Whether the newest episodes of a rule's pair speak against it, so that it is left out for this task. Newest first."""
+    told = [one.megram.sigma for one in newest if one.level is Level.M and counts(one)][:_NEWEST]
+    return len(told) == _NEWEST and all(one * sigma < 0 for one in told)
+
+
+def broken_law(text: str) -> Law | None:
+    """The first law that a rule would break; what breaks one is kept and never handed on as advice."""
+    return next((law for law, forms in _AGAINST if any(form.search(text) for form in forms)), None)
