@@ -187,6 +187,9 @@ class ToolCall(Record, frozen=True, kw_only=True):
 
 class ExecutionMore(Record, frozen=True, kw_only=True):
     attempt: Annotated[int, Meta(ge=1)] = 1
+    # What each call gave, by its `call_id`, longer than its snippet. The gateway of the tools writes it, whoever runs the steps:
+    # `output` may be a model's claim, this never is.
+    outputs: dict[str, str] = field(default_factory=dict)
 
 
 class ExecutionResult(Record, frozen=True, kw_only=True):

@@ -1,0 +1,113 @@
+"""Checks: what a mechanical check is told, and the words by which calls, failures and searches are recognised."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from hindbrain.domain.task import CheckKind
+
+__all__ = [
+    "CHECKS",
+    "ENVIRONMENTAL",
+    "INFRASTRUCTURE",
+    "LAW1",
+    "LOOKING_COMMANDS",
+    "LOOKING_TOOLS",
+    "NO_CHECK",
+    "PATHS_LOOKED_AT",
+    "PERMISSION",
+    "PROTECTED",
+    "REGEX_SECONDS",
+    "SCORING_ERROR",
+    "SEARCHING_TOOLS",
+    "SEARCH_COMMANDS",
+    "Arguments",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arguments:
+    """What a check needs and what it may be told."""
+
+    needs: tuple[str, ...]
+    takes: tuple[str, ...] = ()
+    why: str
+
+
+# `target` narrows a check of output to calls on that file, query or command. `of` says what is counted: `lines` (the default),
+# `items` of a JSON list, `paths` that exist, or `text`, whose occurrences are counted. `absent` turns `contains` around.
+CHECKS: Mapping[CheckKind, Arguments] = {
+    "path_exists": Arguments(needs=("path",), why="a result that is a file can be looked at"),
+    "path_nonempty": Arguments(needs=("path",), why="an empty file is what a broken step leaves behind"),
+    "exit_status": Arguments(needs=("equals",), takes=("target",), why="programs say by it whether they did their work"),
+    "contains": Arguments(needs=("text",), takes=("target", "absent"), why="the plainest thing to ask of a text"),
+    "regex": Arguments(needs=("pattern",), takes=("target",), why="a form, where the words differ"),
+    "number": Arguments(needs=("equals",), takes=("target",), why="3 is not in 13: a number stands alone"),
+    "count_at_least": Arguments(needs=("n",), takes=("of", "text", "target"), why="how much was found"),
+    "json_path": Arguments(needs=("path", "equals"), takes=("target",), why="one value of a structured answer"),
+    "claim_verified": Arguments(needs=(), takes=("claim",), why="missions hold the claims; without one there is none to look at"),
+}
+
+REGEX_SECONDS = 0.5  # a pattern of a plan is text of a model: it may be one that never ends
+PATHS_LOOKED_AT = 200  # lines of an output that are looked up as paths
+
+NO_CHECK = "no mechanical check"
+SCORING_ERROR = "scoring error"
+LAW1 = "[LAW1]"
+
+# Failures of the surroundings, whatever a judge says of them. Compared in lower case.
+ENVIRONMENTAL = (
+    "permission denied",
+    "no such file",
+    "not found",
+    "not exist",
+    "connection refused",
+    "time out",
+    "timed out",
+    "network error",
+    "command not found",
+    "executable file not found",
+    "[law1]",
+)
+# What ends an attempt for good: the same call meets the same wall.
+INFRASTRUCTURE = ("cancelled", "canceled", "deadline exceeded", "network", "timeout", "timed out", "time out")
+PERMISSION = ("permission denied", "operation not permitted", "access is denied")
+# Places that belong to the system: whoever searches everything is refused there, and nothing asked for is in them.
+PROTECTED = (
+    "/proc",
+    "/sys",
+    "/root",
+    "/boot",
+    "/lost+found",
+    "/etc",
+    "/var",
+    "/run",
+    "/dev",
+    "/private/var",
+    "/System",
+    "/Library",
+)
+
+# Tools and commands that only look. After an action failed, they show what was there before it.
+SEARCHING_TOOLS = frozenset({"glob", "search", "find", "file_search", "grep", "memory"})
+LOOKING_TOOLS = SEARCHING_TOOLS | {"read", "list", "stat", "count"}
+SEARCH_COMMANDS = frozenset({"find", "grep", "rg", "ag", "fd", "locate", "git grep"})
+LOOKING_COMMANDS = SEARCH_COMMANDS | {
+    "ls",
+    "stat",
+    "wc",
+    "cat",
+    "test",
+    "du",
+    "df",
+    "head",
+    "tail",
+    "file",
+    "echo",
+    "printf",
+    "pwd",
+    "tree",
+    "sort",
+    "uniq",
+    "which",
+    "[",
+}
