@@ -1,0 +1,211 @@
+"""One valid payload for each kind of message, as it stands on the wire."""
+
+from typing import Any
+
+from hindbrain.domain.message import MessageType
+
+__all__ = ["VALID"]
+
+_LOSS = {"D": 0.5, "P": 0.0, "Omega": 0.24, "L": 0.396}
+_SPEC: dict[str, Any] = {
+    "task_id": "tsk_1",
+    "intent": "count the files",
+    "constraints": {"scope": None, "deadline": None},
+    "raw_input": "count the files",
+    "x": {"task_class": "count_files"},
+}
+_CRITERION = {
+    "criterion": "out.txt exists",
+    "mode": "verifiable",
+    "x": {"check": {"kind": "path_exists", "args": {"path": "out.txt"}}},
+}
+_CALL = {
+    "call_id": "c1",
+    "tool": "glob",
+    "input": {"pattern": "*"},
+    "target": "*",
+    "output_snippet": "out.txt",
+    "error": None,
+    "elapsed_ms": 3,
+    "event_id": "ev1",
+    "evidence_class": "tool",
+    "rendered": 'glob: {"pattern":"*"} → out.txt',
+}
+_VERDICT = {
+    "criterion": "out.txt exists",
+    "mode": "verifiable",
+    "verdict": "fail",
+    "failure_class": "logical",
+    "evidence": "no such file",
+}
+_OUTCOME: dict[str, Any] = {
+    "subtask_id": "6a1f0f7e-0000-4000-8000-000000000001",
+    "parent_task_id": "tsk_1",
+    "intent": "count the files",
+    "success_criteria": [_CRITERION],
+    "status": "failed",
+    "output": None,
+    "failure_reason": "no such file",
+    "criteria_verdicts": [_VERDICT],
+    "gap_trajectory": [
+        {
+            "attempt": 1,
+            "score": 0.0,
+            "unmet_criteria": ["out.txt exists"],
+            "failure_class": "logical",
+            "failed_criteria": [{"criterion": "out.txt exists", "failure_class": "logical"}],
+        }
+    ],
+    "tool_calls": [_CALL],
+}
+
+VALID: dict[MessageType, dict[str, Any]] = {
+    MessageType.TASK_SPEC: _SPEC,
+    MessageType.SUB_TASK: {
+        "subtask_id": _OUTCOME["subtask_id"],
+        "parent_task_id": "tsk_1",
+        "intent": "count the files",
+        "success_criteria": [_CRITERION],
+        "context": "",
+        "deadline": None,
+        "sequence": 1,
+        "x": {"tool_hints": ["glob"], "steps": [{"tool": "glob", "input": {"pattern": "*"}}]},
+    },
+    MessageType.DISPATCH_MANIFEST: {
+        "task_id": "tsk_1",
+        "subtask_ids": [_OUTCOME["subtask_id"]],
+        "task_spec": _SPEC,
+        "dispatched_at": "2026-07-05T00:37:11.408Z",
+        "task_criteria": [_CRITERION],
+    },
+    MessageType.EXECUTION_RESULT: {
+        "subtask_id": _OUTCOME["subtask_id"],
+        "status": "completed",
+        "output": "out.txt",
+        "uncertainty": None,
+        "tool_calls": [_CALL],
+    },
+    MessageType.CORRECTION_SIGNAL: {
+        "subtask_id": _OUTCOME["subtask_id"],
+        "attempt_number": 1,
+        "failed_criterion": "out.txt exists",
+        "failure_class": "logical",
+        "what_was_wrong": "no such file",
+        "what_to_do": "write it",
+    },
+    MessageType.SUB_TASK_OUTCOME: _OUTCOME,
+    MessageType.REPLAN_REQUEST: {
+        "task_id": "tsk_1",
+        "intent": "count the files",
+        "gap_summary": "no such file",
+        "failed_subtasks": [_OUTCOME["subtask_id"]],
+        "correction_count": 0,
+        "elapsed_ms": 30_000,
+        "outcomes": [_OUTCOME],
+        "recommendation": "replan",
+    },
+    MessageType.OUTCOME_SUMMARY: {
+        "task_id": "tsk_1",
+        "intent": "count the files",
+        "summary": "one file",
+        "merged_output": "out.txt",
+        "elapsed_ms": 12_000,
+        "outcomes": [],
+    },
+    MessageType.PLAN_DIRECTIVE: {
+        "task_id": "tsk_1",
+        "loss": _LOSS,
+        "prev_directive": "init",
+        "directive": "change_path",
+        "blocked_tools": [],
+        "blocked_targets": ["*"],
+        "failed_criterion": "out.txt exists",
+        "failure_class": "environmental",
+        "budget_pressure": 0.24,
+        "grad_l": 0.0,
+        "rationale": "nothing moved",
+    },
+    MessageType.FINAL_RESULT: {
+        "task_id": "tsk_1",
+        "summary": "one file",
+        "output": "out.txt",
+        "loss": {"D": 0.0, "P": 0.0, "Omega": 0.016, "L": 0.0064},
+        "grad_l": 0.0,
+        "replans": 0,
+        "prev_directive": "init",
+        "directive": "accept",
+    },
+    MessageType.MEGRAM: {
+        "id": "6a1f0f7e-0000-4000-8000-0000000000aa",
+        "level": "M",
+        "created_at": "2026-07-05T00:37:11.408Z",
+        "space": "intent:count_the_files",
+        "entity": "env:local",
+        "content": "Succeeded. Tools: glob *. Result: out.txt",
+        "state": "accept",
+        "f": 0.9,
+        "sigma": 1.0,
+        "k": 0.05,
+    },
+    MessageType.MEMORY_RECALL: {
+        "task_id": "tsk_1",
+        "space": "intent:count_the_files",
+        "entity": "env:local",
+        "sops": 0,
+        "recent": 0,
+        "attention": 0.0,
+        "decision": 0.0,
+        "action": "Ignore",
+        "constraints": "",
+    },
+    MessageType.AUDIT_QUERY: {"query_id": "q1", "since": None},
+    MessageType.AUDIT_REPORT: {
+        "report_id": "r1",
+        "trigger": "on-demand",
+        "period": {"from": "2026-07-05T00:00:00.000Z", "to": "2026-07-05T00:05:00.000Z"},
+        "window_start": "2026-07-05T00:00:00.000Z",
+        "tasks_observed": 1,
+        "total_corrections": 2,
+        "convergence_health": {
+            "avg_correction_count": 2.0,
+            "gap_trend_distribution": {"improving": 1, "stable": 0, "worsening": 0},
+        },
+        "gap_trends": [{"task_id": "tsk_1", "trend": "improving"}],
+        "boundary_violations": [],
+        "drift_alerts": [],
+        "anomalies": [],
+        "tool_health": {"execution_failures": 0, "environmental_retries": 1, "logical_retries": 1},
+    },
+    MessageType.MEMORY_QUERY: {"query_id": "q1", "kind": "C", "space": "intent:count_the_files", "entity": "env:local"},
+    MessageType.MEMORY_RESPONSE: {
+        "query_id": "q1",
+        "sops": [{"id": "c1", "space": "s", "entity": "e", "content": "Prefer: glob.", "sigma": 1.0}],
+        "potentials": {"attention": 0.9, "decision": 0.9, "action": "Exploit"},
+        "megrams": [],
+        "error": None,
+    },
+    MessageType.PLAN_FAILURE: {
+        "task_id": "tsk_1",
+        "round": 1,
+        "reason": "no way is left",
+        "validator_findings": ["blocked tool glob"],
+    },
+    MessageType.GRACEFUL_FAILURE_REQUEST: {"task_id": "tsk_1", "outcomes": [_OUTCOME], "loss": _LOSS, "deadline_ms": 10_000},
+    MessageType.GRACEFUL_FAILURE_NOTE: {
+        "task_id": "tsk_1",
+        "partial": ["out.txt"],
+        "next_moves": ["name the file", "look elsewhere"],
+    },
+    MessageType.CLARIFICATION_REQUEST: {"task_id": "tsk_1", "request_id": "q1", "questions": ["which file?"]},
+    MessageType.CLARIFICATION_ANSWER: {"task_id": "tsk_1", "request_id": "q1", "answers": ["out.txt"]},
+    MessageType.CONFIRMATION_REQUEST: {
+        "task_id": "tsk_1",
+        "request_id": "q1",
+        "subtask_id": _OUTCOME["subtask_id"],
+        "tool": "run",
+        "action": "rm out.txt",
+        "why": "it cannot be taken back",
+    },
+    MessageType.CONFIRMATION_ANSWER: {"task_id": "tsk_1", "request_id": "q1", "allowed": False},
+    MessageType.CANCEL: {"task_id": "tsk_1", "why": "enough"},
+}
