@@ -1,19 +1,31 @@
 """Control policy: who may say what to whom, and the numbers by which the controller decides, each with its reason."""
 
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 
+from hindbrain.domain.errors import ConfigInvalid
 from hindbrain.domain.message import MessageType, Role
 
 __all__ = [
     "CONSUMER_LAG",
+    "DECIMALS",
     "DEFAULTS",
+    "ENVIRONMENTAL_WORDS",
+    "GRACEFUL_TIMEOUT_S",
     "JOURNAL_BATCH",
     "JOURNAL_OVERFLOW",
     "JOURNAL_QUEUE",
     "JOURNAL_RETRY_S",
+    "KEYS",
+    "LOGICAL_WORDS",
+    "NEXT_MOVES",
     "PATHS",
+    "TARGET_CHARS",
+    "TUNED",
     "Params",
+    "altered",
+    "in_force",
 ]
 
 _U, _R1, _R2, _R3, _R4A = Role.USER, Role.PERCEIVER, Role.PLANNER, Role.EXECUTOR, Role.AGENT_VALIDATOR
@@ -54,6 +66,25 @@ JOURNAL_BATCH = 500  # writes in one transaction: one sync for all of them
 JOURNAL_RETRY_S = 0.25  # until a store that takes nothing is tried again
 
 CONSUMER_LAG = 256  # messages behind, from which a reader is named as slow; it still gets all of them
+DECIMALS = 9  # every number is rounded to these before it is compared: in binary 0.6*4/3 is below 0.8
+TARGET_CHARS = 120  # of one tool or target in what is remembered of a task
+GRACEFUL_TIMEOUT_S = 10.0  # so long a task that is given up waits for the planner's last words
+NEXT_MOVES = (2, 3)  # so many steps are suggested to the person when a task is given up
+
+# Words by which a reason that nobody classed is on one side. "permission denied" is of the surroundings, here as everywhere.
+LOGICAL_WORDS = ("logic", "wrong approach", "incorrect", "invalid", "cannot", "not possible")
+ENVIRONMENTAL_WORDS = (
+    "network",
+    "timeout",
+    "deadline",
+    "connection",
+    "unavailable",
+    "not found",
+    "no such file",
+    "permission denied",
+    "temporary",
+    "rate limit",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +107,83 @@ class Params:
     max_tool_calls: int = 10  # of one attempt (`r3.max_tool_calls`)
     gradient_basis: str = "total"  # or `quality`: the budget held at its previous value
     break_credit: str = "deferred"  # or `immediate`
+
+    def __post_init__(self) -> None:
+        """Numbers with which the controller could not decide are refused when they are read, not when they are used."""
+        for name in _WEIGHTS:
+            value = getattr(self, name)
+            _must(math.isfinite(value) and value >= 0, name, value, "a weight is 0 or more")
+        _must(
+            round(self.w1 + self.w2, DECIMALS) == 1, "w1", self.w1, f"w1 and w2 are shares of one budget, and w2 is {self.w2:g}"
+        )
+        for name in _THRESHOLDS:
+            value = getattr(self, name)
+            _must(0 <= value <= 1, name, value, "a threshold lies between 0 and 1")
+        for name, least in _LEAST.items():
+            value = getattr(self, name)
+            _must(value >= least, name, value, f"it is at least {least}")
+        for name, choices in _CHOICES.items():
+            value = getattr(self, name)
+            _must(value in choices, name, value, f"it is one of {', '.join(choices)}")
+
+
+def _must(holds: bool, name: str, value: object, why: str) -> None:
+    if not holds:
+        key = next((key for key, field in KEYS.items() if field == name), name)
+        raise ConfigInvalid(f"{key} is {value}: {why}", fix=f"leave {key} out, or give a value for which that holds")
+
+
+_WEIGHTS = ("alpha", "beta", "lam", "w1", "w2")
+_THRESHOLDS = ("epsilon", "delta", "rho", "theta")
+_LEAST = {"max_replans": 1, "time_budget_ms": 1000, "law2_rounds": 1, "max_retries": 0, "max_tool_calls": 1}
+_CHOICES = {"gradient_basis": ("total", "quality"), "break_credit": ("deferred", "immediate")}
+
+# The name of each number where people set it, and the field that holds it.
+KEYS: Mapping[str, str] = {
+    "ggs.alpha": "alpha",
+    "ggs.beta": "beta",
+    "ggs.lambda": "lam",
+    "ggs.w1": "w1",
+    "ggs.w2": "w2",
+    "ggs.epsilon": "epsilon",
+    "ggs.delta": "delta",
+    "ggs.rho": "rho",
+    "ggs.theta": "theta",
+    "ggs.time_budget_ms": "time_budget_ms",
+    "ggs.max_replans": "max_replans",
+    "ggs.law2_rounds": "law2_rounds",
+    "ggs.gradient_basis": "gradient_basis",
+    "ggs.break_credit": "break_credit",
+    "r4a.max_retries": "max_retries",
+    "r3.max_tool_calls": "max_tool_calls",
+}
+# What a tuning may propose to change, for all tasks or for those of one class.
+TUNED = tuple(
+    f"ggs.{name}" for name in ("alpha", "beta", "lambda", "w1", "w2", "epsilon", "delta", "rho", "theta", "gradient_basis")
+)
+
+
+def altered(params: Params, values: Mapping[str, object]) -> Params:
+    """The same numbers with some set anew, by the names that people use. Refuses a name that is not in the table, and a value of
+    another type than the number it replaces."""
+    changes: dict[str, object] = {}
+    for key, value in values.items():
+        field = KEYS.get(key)
+        if field is None:
+            raise ConfigInvalid(f"there is no number {key!r}", fix=f"use one of {', '.join(KEYS)}")
+        kind = type(getattr(DEFAULTS, field))
+        if kind is float and isinstance(value, int) and not isinstance(value, bool):
+            value = float(value)
+        if type(value) is not kind:
+            raise ConfigInvalid(f"{key} is {value!r}; it takes a {kind.__name__}", fix=f"give {key} a {kind.__name__}")
+        changes[field] = value
+    return replace(params, **changes)  # type: ignore[arg-type]
+
+
+def in_force(params: Params) -> dict[str, object]:
+    """The numbers by the names that people use, as a decision records them."""
+    values = asdict(params)
+    return {key: values[field] for key, field in KEYS.items()}
 
 
 DEFAULTS = Params()
