@@ -18,6 +18,7 @@ __all__ = [
     "JOURNAL_QUEUE",
     "JOURNAL_RETRY_S",
     "KEYS",
+    "LISTEN_S",
     "LOGICAL_WORDS",
     "NEXT_MOVES",
     "PATHS",
@@ -65,6 +66,7 @@ JOURNAL_OVERFLOW = 100_000
 JOURNAL_BATCH = 500  # writes in one transaction: one sync for all of them
 JOURNAL_RETRY_S = 0.25  # until a store that takes nothing is tried again
 
+LISTEN_S = 0.5  # until a listener looks by itself: what another process said rings no bell in this one
 CONSUMER_LAG = 256  # messages behind, from which a reader is named as slow; it still gets all of them
 DECIMALS = 9  # every number is rounded to these before it is compared: in binary 0.6*4/3 is below 0.8
 TARGET_CHARS = 120  # of one tool or target in what is remembered of a task

@@ -18,7 +18,7 @@ from hindbrain.domain.message import PAYLOADS, TYPES, BusMessage, MessageType, R
 from hindbrain.domain.notes import MegramNote
 from hindbrain.domain.task import Record
 from hindbrain.engines.hygiene import redacted
-from hindbrain.policy.control import CONSUMER_LAG, PATHS
+from hindbrain.policy.control import CONSUMER_LAG, LISTEN_S, PATHS
 from hindbrain.services.control.journal import Journal, Ticket
 from hindbrain.services.control.ports import Heard
 from hindbrain.services.gateway import recorded
@@ -215,7 +215,7 @@ class Subscription:
             left = ends - time.monotonic()
             if left <= 0:
                 return None
-            self._bus.wait(turn, left)
+            self._bus.wait(turn, min(left, LISTEN_S))
 
     def _pending(self) -> Iterator[BusMessage]:
         """What was written after the cursor, which moves with each."""
