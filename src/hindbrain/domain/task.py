@@ -157,7 +157,6 @@ class ManifestMore(Record, frozen=True, kw_only=True):
     plan_fingerprint: str = ""
     memory_recall_id: str | None = None
     sops_used: tuple[str, ...] = ()
-    overwritten: tuple[str, ...] = ()  # rules that newer evidence, or the person's own words, outweighed for this task
     overridden: tuple[OverriddenRule, ...] = ()
 
 

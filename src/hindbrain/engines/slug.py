@@ -4,30 +4,30 @@ it is the same."""
 import hashlib
 import unicodedata
 
-__all__ = ["ENTITY", "GLOBAL_SPACE", "class_space", "intent_space", "path_entity", "slug", "tool_space", "words_of"]
+__all__ = ["ENTITY", "GLOBAL_SPACE", "class_space", "intent_slug", "intent_space", "path_entity", "tool_space", "words_of"]
 
 ENTITY = "env:local"  # the entity of tasks on this machine
 GLOBAL_SPACE = "global:user"  # what the person said about everything
 _WORDS = 3
-_LONGEST = 32
+_LONGEST = 32  # a script without spaces gives one word, which would else be the whole text
 
 
 def words_of(text: str) -> tuple[str, ...]:
-    """The words of a text, normalised and lower-cased, in order."""
-    plain = unicodedata.normalize("NFKC", text).lower()
-    # Letters and digits of every script, and the marks that belong to letters.
-    return tuple("".join(char if unicodedata.category(char)[0] in "LNM" else " " for char in plain).split())
+    """The words of a text between spaces, normalised and lower-cased: letters and digits of every script, with their marks."""
+    parts = unicodedata.normalize("NFKC", text).lower().split()
+    words = ("".join(char for char in part if unicodedata.category(char)[0] in "LNM") for part in parts)
+    return tuple(word for word in words if word)
 
 
-def slug(text: str) -> str:
-    """The first three words joined by underscores; the digest of the text where it has no word."""
-    words = [word[:_LONGEST] for word in words_of(text)[:_WORDS]]
-    return "_".join(words) if words else f"h_{hashlib.sha256(text.encode()).hexdigest()[:12]}"
+def intent_slug(intent: str) -> str:
+    """The first three words joined by underscores; a digest where there are none."""
+    words = [word[:_LONGEST] for word in words_of(intent)[:_WORDS]]
+    return "_".join(words) if words else f"h_{hashlib.sha256(intent.encode()).hexdigest()[:12]}"
 
 
 def intent_space(intent: str) -> str:
     """The space of what was asked for."""
-    return f"intent:{slug(intent)}"
+    return f"intent:{intent_slug(intent)}"
 
 
 def class_space(task_class: str) -> str:
