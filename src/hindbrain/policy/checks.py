@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from hindbrain.domain.task import CheckKind
 
 __all__ = [
+    "BROKEN_OFF",
     "CHECKS",
     "ENVIRONMENTAL",
     "INFRASTRUCTURE",
@@ -53,6 +54,9 @@ PATHS_LOOKED_AT = 200  # lines of an output that are looked up as paths
 NO_CHECK = "no mechanical check"
 SCORING_ERROR = "scoring error"
 LAW1 = "[LAW1]"
+
+# The last word of a program that did not come to its end, whatever it says of its status.
+BROKEN_OFF = ("killed", "aborted", "terminated", "(core dumped)")
 
 # Failures of the surroundings, whatever a judge says of them. Compared in lower case.
 ENVIRONMENTAL = (
