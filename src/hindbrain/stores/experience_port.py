@@ -53,15 +53,25 @@ class ExperienceWriting(Protocol):
         ...
 
     def put_megram_event(self, event: MegramEvent) -> MegramEvent:
-        """Tell what befell a megram; the event with its number. What counts now follows from it in the same transaction."""
+        """Tell what befell a megram; the event with its number. What counts now follows from it in the same transaction.
+        UnknownMegram when it is not there. `forgotten` is told only of one that is not there: InvalidParams otherwise."""
         ...
 
     def recall_megrams(self, ids: Sequence[MegramId], *, at: int) -> None:
-        """Note that these were used: their age begins anew."""
+        """Note that these were used: their age begins anew. Pairs whose sums change by that are unsettled again."""
+        ...
+
+    def restore_recall(self, megram_id: MegramId, *, last_recalled_at: int, recalls: int) -> None:
+        """Put back how often and when one was used, as an export tells it."""
         ...
 
     def forget_megrams(self, ids: Sequence[MegramId], *, at: int) -> int:
-        """Delete these for good, with tags and recall; each leaves a `forgotten` event with pair, state and digest."""
+        """Delete these for good, with tags and recall; each leaves a `forgotten` event with pair, state and digest. How many
+        there were. Pairs that lost one are unsettled again."""
+        ...
+
+    def rebuild_clocks(self) -> int:
+        """Make what counts now from megrams and events again; recall stays. How many megrams counted otherwise."""
         ...
 
     def settle_pairs(self, pairs: Sequence[Pair], *, watch: Sequence[Pair] = ()) -> None:
@@ -69,7 +79,7 @@ class ExperienceWriting(Protocol):
         ...
 
     def put_message(self, message: StoredMessage) -> None:
-        """Keep the text of a message under the ledger entry that records it."""
+        """Keep the text of a message under the ledger entry that records it. InvalidParams when its id or entry has one."""
         ...
 
     def erase_messages(self, task_ids: Sequence[str]) -> int:
@@ -81,7 +91,8 @@ class ExperienceReading(Protocol):
     """The reads of experience and messages."""
 
     def potentials(self, pair: Pair, *, at: int) -> PairSums:
-        """The sums over live M, K and C megrams of a pair that no rule carries already. Age is never negative."""
+        """The sums over M, K and C megrams of a pair that are live: neither carried by a rule nor superseded. Age is never
+        negative."""
         ...
 
     def space_potentials(self, space: str, *, at: int) -> PairSums:
@@ -112,20 +123,21 @@ class ExperienceReading(Protocol):
         """Every pair with a live megram, by name."""
         ...
 
-    def unsettled_pairs(self, *, limit: int) -> tuple[Pair, ...]:
-        """Pairs that got a megram since the Dreamer looked at them last, and those it watches."""
+    def unsettled_pairs(self, *, limit: int, after: Pair | None = None) -> tuple[Pair, ...]:
+        """Pairs that got a megram since the Dreamer looked at them last, and those it watches; by name, `after` this one."""
         ...
 
     def faded(self, *, at: int, limit: int) -> tuple[MegramId, ...]:
-        """M and K megrams whose own attention has fallen below the floor at this time. Costs what it finds, not what there is."""
+        """Live M and K megrams whose own attention has fallen below the floor at this time, the earliest first. Costs what it
+        finds, not what there is."""
         ...
 
     def spent(self, *, before: int, limit: int) -> tuple[MegramId, ...]:
-        """Megrams that a rule has carried since before this time."""
+        """Megrams that a rule has carried since before this time, the earliest first."""
         ...
 
     def level_counts(self) -> dict[str, int]:
-        """effective level -> live megrams."""
+        """effective level -> live megrams, for levels that have any."""
         ...
 
     def dreaming(self) -> AbstractContextManager[bool]:

@@ -5,14 +5,17 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
 from hindbrain.domain.brain import BrainId
 from hindbrain.domain.errors import Busy
 from hindbrain.domain.ledger import GENESIS, Act, Entry, sealed
-from hindbrain.stores.memory_cards import CardState, MemoryCardReads, MemoryCardWriter
-from hindbrain.stores.memory_evidence import Bag, EvidenceState, MemoryEvidenceReads, ranked
+from hindbrain.stores.experience_rows import clock_values, megram_values, message_values
+from hindbrain.stores.experience_rows import event_values as megram_event_values
+from hindbrain.stores.memory_cards import MemoryCardReads
+from hindbrain.stores.memory_evidence import Bag, MemoryEvidenceReads, ranked
+from hindbrain.stores.memory_experience import ExperienceState, MemoryExperienceReads, MemoryExperienceWriter
 from hindbrain.stores.memory_vectors import MemoryVectors
 from hindbrain.stores.port import BootEntry, Counts, Edge, Found, Intent, Mark, Node, Progress, Source, Version, Where, Writer
 from hindbrain.stores.sql_cards import adoption_values, card_values, event_values, link_values
@@ -28,7 +31,7 @@ WAIT_SECONDS = 30.0
 
 
 @dataclass(slots=True)
-class _State(CardState):
+class _State(ExperienceState):
     """Everything a brain holds. A committed state is never changed: a transaction changes a copy."""
 
     claims: dict[str, tuple[Version, ...]] = field(default_factory=dict)  # by slug, oldest first
@@ -46,8 +49,8 @@ class _State(CardState):
 
     def changing(self) -> "_State":
         fresh = copy(self)
-        for name in (*EvidenceState.__slots__, *CardState.__slots__, *self.__slots__):
-            setattr(fresh, name, copy(getattr(self, name)))
+        for one in fields(self):
+            setattr(fresh, one.name, copy(getattr(self, one.name)))
         return fresh
 
     def live(self, slug: str) -> Version | None:
@@ -63,7 +66,7 @@ class _State(CardState):
         return (self.ledger[-1].seq, self.ledger[-1].hash) if self.ledger else (0, GENESIS)
 
 
-class _Writer(MemoryCardWriter):
+class _Writer(MemoryExperienceWriter):
     def __init__(self, state: _State) -> None:
         super().__init__(state)
         self._state = state
@@ -164,7 +167,7 @@ class _Writer(MemoryCardWriter):
             self._state.counters[key] = self._state.counters.get(key, 0) + value
 
 
-class MemoryStore(MemoryEvidenceReads, MemoryCardReads):
+class MemoryStore(MemoryEvidenceReads, MemoryCardReads, MemoryExperienceReads):
     """A brain that lives as long as its process. Readers see the last committed state."""
 
     def __init__(self, brain_id: BrainId) -> None:
@@ -172,6 +175,7 @@ class MemoryStore(MemoryEvidenceReads, MemoryCardReads):
         self._state: _State = _State()
         self._vectors = MemoryVectors(self._units)
         self._lock = threading.Lock()
+        self._dreams = threading.Lock()
 
     @contextmanager
     def _changing(self) -> Iterator[_State]:
@@ -371,6 +375,14 @@ class MemoryStore(MemoryEvidenceReads, MemoryCardReads):
         yield "card_event", [event_values(event) for event in state.card_events]
         yield "adoption_event", [adoption_values(event) for event in state.adoptions.values()]
         yield "foreign_card", [(one.id, one.body, one.at) for one in state.foreign_cards.values()]
+        yield "megram", [megram_values(held.megram) for held in state.megrams.values()]
+        yield "megram_event", [megram_event_values(event) for event in state.megram_events]
+        yield "megram_clock", [clock_values(held) for held in state.megrams.values()]
+        tagged = (held.megram for held in state.megrams.values())
+        yield "megram_tag", [(tag, megram.id) for megram in tagged for tag in dict.fromkeys(megram.tags)]
+        pairs = ((pair, pair in state.unsettled, pair in state.watched) for pair in state.by_pair)
+        yield "megram_pair", [(pair.space, pair.entity, int(unsettled), int(watch)) for pair, unsettled, watch in pairs]
+        yield "control_message", [message_values(message) for message in state.messages]
 
     @staticmethod
     def _version_row(state: _State, version: Version) -> Row:

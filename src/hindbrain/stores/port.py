@@ -11,6 +11,7 @@ from hindbrain.domain.brain import BrainId
 from hindbrain.domain.evidence import Evidence, EvidenceId
 from hindbrain.domain.ledger import Act, Entry
 from hindbrain.stores.card_port import CardFilter, CardReading, CardWriting, FieldCount, ForeignCard
+from hindbrain.stores.experience_port import ExperienceReading, ExperienceWriting, MegramFilter, PairSums, StoredMessage
 from hindbrain.stores.vector_port import Shelf, Vectors
 
 __all__ = [
@@ -24,10 +25,13 @@ __all__ = [
     "Found",
     "Intent",
     "Mark",
+    "MegramFilter",
     "Node",
+    "PairSums",
     "Progress",
     "Seat",
     "Source",
+    "StoredMessage",
     "Version",
     "Where",
     "Words",
@@ -175,7 +179,7 @@ class Intent:
     at: int
 
 
-class Writer(CardWriting, Protocol):
+class Writer(CardWriting, ExperienceWriting, Protocol):
     """One transaction. Everything in it becomes durable together, or nothing does."""
 
     def append(self, act: Act) -> Entry:
@@ -265,7 +269,7 @@ class Writer(CardWriting, Protocol):
         ...
 
 
-class BrainStore(CardReading, Protocol):
+class BrainStore(CardReading, ExperienceReading, Protocol):
     """One brain's database. Safe for several threads and, on disk, for several processes."""
 
     brain_id: BrainId

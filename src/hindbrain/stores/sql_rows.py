@@ -53,6 +53,18 @@ COLUMNS: dict[str, tuple[str, ...]] = {
         *("card_id", "evaluator_id", "research_report_id", "note", "metadata"),
     ),
     "foreign_card": ("brain_id", "id", "body", "at"),
+    "megram": (
+        *("brain_id", "id", "level", "created_at", "space", "entity", "content", "state", "f", "sigma", "k", "writer"),
+        *("task_id", "mission_id", "round", "source_event_id", "loss", "category", "tags", "derived_from", "supersedes"),
+    ),
+    "megram_event": ("brain_id", "seq", "at", "megram_id", "kind", "level", "k", "into_id", "content_sha256", "detail"),
+    "megram_clock": (
+        *("brain_id", "megram_id", "space", "entity", "created_at", "attention", "decision", "level", "k", "origin"),
+        *("fades_at", "consolidated_at", "superseded_at", "last_recalled_at", "recalls"),
+    ),
+    "megram_tag": ("brain_id", "tag", "megram_id"),
+    "megram_pair": ("brain_id", "space", "entity", "unsettled", "watch"),
+    "control_message": ("brain_id", "seq", "id", "at", "sender", "recipient", "type", "task_id", "body"),
 }
 
 # Columns of numbers in tables that are written in bulk: a server wants to know the type of an array.

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hindbrain.domain.errors import StoreNewer
-from hindbrain.stores.migrations import first, second, third
+from hindbrain.stores.migrations import first, fourth, second, third
 
 __all__ = ["MIGRATIONS", "Migration", "outstanding"]
 
@@ -23,6 +23,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     Migration(number=1, name="first schema", sqlite=first.SQLITE, postgres=first.POSTGRES),
     Migration(number=2, name="evidence", sqlite=second.SQLITE, postgres=second.POSTGRES),
     Migration(number=3, name="cards", sqlite=third.SQLITE, postgres=third.POSTGRES),
+    Migration(number=4, name="experience", sqlite=fourth.SQLITE, postgres=fourth.POSTGRES),
 )
 
 
