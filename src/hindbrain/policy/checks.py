@@ -13,6 +13,7 @@ __all__ = [
     "LAW1",
     "LOOKING_COMMANDS",
     "LOOKING_TOOLS",
+    "NOTHING_FOUND",
     "NO_CHECK",
     "PATHS_LOOKED_AT",
     "PERMISSION",
@@ -89,6 +90,21 @@ PROTECTED = (
     "/private/var",
     "/System",
     "/Library",
+)
+
+# How a search says that it ran and found nothing.
+NOTHING_FOUND = (
+    "[]",
+    "{}",
+    "0",
+    "no matches",
+    "no match",
+    "no hits",
+    "no results",
+    "no files",
+    "nothing",
+    "none",
+    "no such entry",
 )
 
 # Tools and commands that only look. After an action failed, they show what was there before it.
