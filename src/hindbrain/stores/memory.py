@@ -15,11 +15,13 @@ from hindbrain.stores.experience_rows import clock_values, megram_values, messag
 from hindbrain.stores.experience_rows import event_values as megram_event_values
 from hindbrain.stores.memory_cards import MemoryCardReads
 from hindbrain.stores.memory_evidence import Bag, MemoryEvidenceReads, ranked
-from hindbrain.stores.memory_experience import ExperienceState, MemoryExperienceReads, MemoryExperienceWriter
+from hindbrain.stores.memory_experience import MemoryExperienceReads
+from hindbrain.stores.memory_model_calls import MemoryModelCallReads, MemoryModelCallWriter, ModelCallState
 from hindbrain.stores.memory_vectors import MemoryVectors
 from hindbrain.stores.port import BootEntry, Counts, Edge, Found, Intent, Mark, Node, Progress, Source, Version, Where, Writer
 from hindbrain.stores.sql_cards import adoption_values, card_values, event_values, link_values
 from hindbrain.stores.sql_evidence import evidence_values
+from hindbrain.stores.sql_model_calls import call_values
 from hindbrain.stores.sql_rows import Row
 from hindbrain.stores.sql_terms import joined
 from hindbrain.stores.sql_writer import reused, stale
@@ -31,7 +33,7 @@ WAIT_SECONDS = 30.0
 
 
 @dataclass(slots=True)
-class _State(ExperienceState):
+class _State(ModelCallState):
     """Everything a brain holds. A committed state is never changed: a transaction changes a copy."""
 
     claims: dict[str, tuple[Version, ...]] = field(default_factory=dict)  # by slug, oldest first
@@ -66,7 +68,7 @@ class _State(ExperienceState):
         return (self.ledger[-1].seq, self.ledger[-1].hash) if self.ledger else (0, GENESIS)
 
 
-class _Writer(MemoryExperienceWriter):
+class _Writer(MemoryModelCallWriter):
     def __init__(self, state: _State) -> None:
         super().__init__(state)
         self._state = state
@@ -167,7 +169,7 @@ class _Writer(MemoryExperienceWriter):
             self._state.counters[key] = self._state.counters.get(key, 0) + value
 
 
-class MemoryStore(MemoryEvidenceReads, MemoryCardReads, MemoryExperienceReads):
+class MemoryStore(MemoryEvidenceReads, MemoryCardReads, MemoryExperienceReads, MemoryModelCallReads):
     """A brain that lives as long as its process. Readers see the last committed state."""
 
     def __init__(self, brain_id: BrainId) -> None:
@@ -383,6 +385,7 @@ class MemoryStore(MemoryEvidenceReads, MemoryCardReads, MemoryExperienceReads):
         pairs = ((pair, pair in state.unsettled, pair in state.watched) for pair in state.by_pair)
         yield "megram_pair", [(pair.space, pair.entity, int(unsettled), int(watch)) for pair, unsettled, watch in pairs]
         yield "control_message", [message_values(message) for message in state.messages]
+        yield "model_call", [call_values(call) for call in state.model_calls.values()]
 
     @staticmethod
     def _version_row(state: _State, version: Version) -> Row:

@@ -12,6 +12,7 @@ from hindbrain.domain.evidence import Evidence, EvidenceId
 from hindbrain.domain.ledger import Act, Entry
 from hindbrain.stores.card_port import CardFilter, CardReading, CardWriting, FieldCount, ForeignCard
 from hindbrain.stores.experience_port import ExperienceReading, ExperienceWriting, MegramFilter, PairSums, StoredMessage
+from hindbrain.stores.model_call_port import ModelCall, ModelCallReading, ModelCallWriting, Spend
 from hindbrain.stores.vector_port import Shelf, Vectors
 
 __all__ = [
@@ -26,11 +27,13 @@ __all__ = [
     "Intent",
     "Mark",
     "MegramFilter",
+    "ModelCall",
     "Node",
     "PairSums",
     "Progress",
     "Seat",
     "Source",
+    "Spend",
     "StoredMessage",
     "Version",
     "Where",
@@ -179,7 +182,7 @@ class Intent:
     at: int
 
 
-class Writer(CardWriting, ExperienceWriting, Protocol):
+class Writer(CardWriting, ExperienceWriting, ModelCallWriting, Protocol):
     """One transaction. Everything in it becomes durable together, or nothing does."""
 
     def append(self, act: Act) -> Entry:
@@ -269,7 +272,7 @@ class Writer(CardWriting, ExperienceWriting, Protocol):
         ...
 
 
-class BrainStore(CardReading, ExperienceReading, Protocol):
+class BrainStore(CardReading, ExperienceReading, ModelCallReading, Protocol):
     """One brain's database. Safe for several threads and, on disk, for several processes."""
 
     brain_id: BrainId

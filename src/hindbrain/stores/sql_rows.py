@@ -65,6 +65,10 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "megram_tag": ("brain_id", "tag", "megram_id"),
     "megram_pair": ("brain_id", "space", "entity", "unsettled", "watch"),
     "control_message": ("brain_id", "seq", "id", "at", "sender", "recipient", "type", "task_id", "body"),
+    "model_call": (
+        *("brain_id", "seq", "at", "task_id", "role", "provider", "model", "prompt_tokens", "completion_tokens"),
+        *("elapsed_ms", "cost_micros", "outcome", "prompt", "reply"),
+    ),
 }
 
 # Columns of numbers in tables that are written in bulk: a server wants to know the type of an array.
@@ -146,4 +150,4 @@ class TextIndex(Protocol):
         """Rows ended in this transaction: what is derived from them goes too, where that can be in the same act."""
         ...
 
-    def erasing(self, session: Session, shelf: Shelf) -> None: ...
+    def erasing(self, session: Session, shelf: Shelf | None) -> None: ...

@@ -1,4 +1,4 @@
-"""Schema 4: experience and the messages of the control loop.
+"""Schema 4: experience, the messages of the control loop, and what models were asked.
 
 The rules of the first schema hold: every key begins with brain_id, and no row refers to another brain's.
 """
@@ -52,6 +52,13 @@ TABLES: dict[str, str] = {
         brain_id {T} not null, seq {N} not null, id {T} not null, at {N} not null, sender {T} not null, recipient {T} not null,
         type {T} not null, task_id {T}, body {T} not null,
         primary key (brain_id, seq)){heap}""",
+    # `seq` is the entry that records the beginning. Until a call is settled it counts with the most it may cost.
+    "model_call": """(
+        brain_id {T} not null, seq {N} not null, at {N} not null, task_id {T}, role {T} not null, provider {T} not null,
+        model {T} not null, prompt_tokens {N} not null check (prompt_tokens >= 0),
+        completion_tokens {N} not null check (completion_tokens >= 0), elapsed_ms {N} not null,
+        cost_micros {N} not null check (cost_micros >= 0), outcome {T} not null, prompt {T} not null, reply {T} not null,
+        primary key (brain_id, seq)){heap}""",
 }
 
 _LIVE = "consolidated_at is null and superseded_at is null"
@@ -62,8 +69,9 @@ _INDEXES = (
     "create index megram_task on megram (brain_id, task_id, created_at, id) where task_id is not null",
     "create index megram_event_megram on megram_event (brain_id, megram_id, seq)",
     # All that the sums of a pair or of a space need.
-    "create index megram_clock_pair on megram_clock (brain_id, space, entity, origin, k, attention, decision) "
-    f"where {_LIVE} and level <> 'T'",
+    "create index megram_clock_pair on megram_clock "
+    "(brain_id, space, entity, level, origin, k, attention, decision, consolidated_at, superseded_at) "
+    f"where {_LIVE}",
     "create index megram_clock_level on megram_clock (brain_id, level, created_at, megram_id)",
     f"create index megram_clock_fading on megram_clock (brain_id, fades_at, megram_id) where fades_at is not null and {_LIVE}",
     "create index megram_clock_spent on megram_clock (brain_id, consolidated_at, megram_id) where consolidated_at is not null",
@@ -72,6 +80,8 @@ _INDEXES = (
     "create unique index control_message_id on control_message (brain_id, id)",
     "create index control_message_task on control_message (brain_id, task_id, seq) where task_id is not null",
     "create index control_message_recipient on control_message (brain_id, recipient, seq)",
+    "create index model_call_task on model_call (brain_id, task_id, seq) where task_id is not null",
+    "create index model_call_at on model_call (brain_id, at)",
 )
 
 _STATISTICS = (
@@ -82,7 +92,7 @@ _STATISTICS = (
     ("megram_event", "sqlite_autoindex_megram_event_1", "500000 500000 1"),
     ("megram_event", "megram_event_megram", "500000 500000 2 1"),
     ("megram_clock", "sqlite_autoindex_megram_clock_1", "1000000 1000000 1"),
-    ("megram_clock", "megram_clock_pair", "1000000 1000000 5000 20 1 1 1 1"),
+    ("megram_clock", "megram_clock_pair", "1000000 1000000 5000 20 10 1 1 1 1 1 1"),
     ("megram_clock", "megram_clock_level", "1000000 1000000 300000 1 1"),
     ("megram_clock", "megram_clock_fading", "1000000 1000000 1 1"),
     ("megram_clock", "megram_clock_spent", "100000 100000 10 1"),
@@ -94,6 +104,9 @@ _STATISTICS = (
     ("control_message", "control_message_id", "1000000 1000000 1"),
     ("control_message", "control_message_task", "1000000 1000000 100 1"),
     ("control_message", "control_message_recipient", "1000000 1000000 100000 1"),
+    ("model_call", "sqlite_autoindex_model_call_1", "100000 100000 1"),
+    ("model_call", "model_call_task", "100000 100000 20 1"),
+    ("model_call", "model_call_at", "100000 100000 1"),
 )
 
 # Only added to. What fades, or what a person lets be forgotten, goes while the note `erasing` stands, in one transaction.
