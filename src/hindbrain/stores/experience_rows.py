@@ -5,14 +5,16 @@ import json
 from collections.abc import Sequence
 
 from hindbrain.domain.errors import HindbrainError, InvalidParams, StoreUnavailable, UnknownMegram
-from hindbrain.domain.experience import Effective, EventKind, Level, Megram, MegramEvent, MegramId, Writer
+from hindbrain.domain.experience import Effective, EventKind, Level, Megram, MegramEvent, Writer
 from hindbrain.policy.fading import gone_at, weights
 from hindbrain.stores.experience_port import StoredMessage
 from hindbrain.stores.sql_rows import COLUMNS, Row
 
 __all__ = [
+    "CLOCK",
     "EVENT",
     "HELD",
+    "MEGRAM",
     "MESSAGE",
     "clock_values",
     "effective_of",
@@ -20,6 +22,7 @@ __all__ = [
     "event_of",
     "event_values",
     "forgotten_beside",
+    "megram_of",
     "megram_values",
     "message_of",
     "message_taken",
@@ -28,8 +31,10 @@ __all__ = [
 ]
 
 _MEGRAM = COLUMNS["megram"][1:]
-_CLOCK = ("level", "k", "origin", "consolidated_at", "superseded_at", "last_recalled_at", "recalls")
-HELD = ", ".join((*(f"m.{name}" for name in _MEGRAM), *(f"c.{name}" for name in _CLOCK)))
+_COUNTS = ("level", "k", "origin", "consolidated_at", "superseded_at", "last_recalled_at", "recalls")
+MEGRAM = ", ".join(f"m.{name}" for name in _MEGRAM)
+CLOCK = ", ".join(f"c.{name}" for name in COLUMNS["megram_clock"][1:])
+HELD = f"{MEGRAM}, {', '.join(f'c.{name}' for name in _COUNTS)}"
 EVENT = ", ".join(COLUMNS["megram_event"][1:])
 MESSAGE = ", ".join(COLUMNS["control_message"][1:])
 
@@ -83,37 +88,29 @@ def clock_values(held: Effective) -> Row:
     )
 
 
-def effective_of(row: Row) -> Effective:
-    """A row of HELD as a value; one that breaks a rule of the domain was not written by us, and is told and not shown."""
-    was, now = dict(zip(_MEGRAM, row, strict=False)), dict(zip(_CLOCK, row[len(_MEGRAM) :], strict=True))
+def megram_of(row: Row) -> Megram:
+    """The columns of MEGRAM as a value; one that breaks a rule of the domain is not ours, and is told and not shown."""
+    held = dict(zip(_MEGRAM, row, strict=True))
     try:
-        megram = Megram(
-            id=MegramId(was["id"]),
-            level=Level(was["level"]),
-            created_at=was["created_at"],
-            space=was["space"],
-            entity=was["entity"],
-            content=was["content"],
-            state=was["state"],
-            f=was["f"],
-            sigma=was["sigma"],
-            k=was["k"],
-            writer=Writer(was["writer"]),
-            task_id=was["task_id"],
-            mission_id=was["mission_id"],
-            round=was["round"],
-            source_event_id=was["source_event_id"],
-            loss=was["loss"],
-            category=was["category"],
-            tags=tuple(json.loads(was["tags"])),
-            derived_from=tuple(json.loads(was["derived_from"])),
-            supersedes=was["supersedes"],
+        return Megram(
+            **held
+            | {
+                "level": Level(held["level"]),
+                "writer": Writer(held["writer"]),
+                "tags": tuple(json.loads(held["tags"])),
+                "derived_from": tuple(json.loads(held["derived_from"])),
+            }
         )
-        return Effective(megram=megram, **now | {"level": Level(now["level"])})
     except (HindbrainError, ValueError) as error:
         raise StoreUnavailable(
-            f"the experience {was['id']} is not valid: {error}", fix="restore the brain from a backup of brain.db"
+            f"the experience {held['id']} is not valid: {error}", fix="restore the brain from a backup of brain.db"
         ) from error
+
+
+def effective_of(row: Row) -> Effective:
+    """The columns of HELD as a value."""
+    now = dict(zip(_COUNTS, row[len(_MEGRAM) :], strict=True))
+    return Effective(megram=megram_of(row[: len(_MEGRAM)]), **now | {"level": Level(now["level"])})
 
 
 def event_values(event: MegramEvent) -> Row:

@@ -244,6 +244,15 @@ class PostgresStore(PostgresText):
         drop_vectors(session, self.brain_id, gone)
         return 0
 
+    @contextmanager
+    def dreaming(self) -> Iterator[bool]:
+        # The lock ends with its transaction, so it works behind a pooler and goes with a process that dies.
+        with self._session(_READING) as session:
+            ((mine,),) = session.rows(
+                "select pg_try_advisory_xact_lock(hashtextextended(current_schema() || ' dreams ' || ?, 0))", (self.brain_id,)
+            )
+            yield mine
+
     # --- copying and closing -----------------------------------------------------------------------------------------
 
     def backup(self, target: Path) -> None:

@@ -11,6 +11,8 @@ from hindbrain.domain.ledger import GENESIS, Entry
 from hindbrain.stores.port import BootEntry, Counts, Edge, Found, Intent, Mark, Node, Progress, Version, Where, Writer
 from hindbrain.stores.sql_cards import CardReads
 from hindbrain.stores.sql_evidence import EvidenceReads
+from hindbrain.stores.sql_experience import ExperienceReads
+from hindbrain.stores.sql_model_calls import ModelCallReads
 from hindbrain.stores.sql_rows import COLUMNS, Gone, Head, Row, Session, insert
 from hindbrain.stores.sql_terms import joined
 from hindbrain.stores.sql_writer import ENTRY, LIVE, VERSION, SqlWriter, version_of
@@ -28,7 +30,7 @@ _CLAIM_TERMS = (
 _LAST_CODE_POINT = "\U0010ffff"
 
 
-class SqlStore(EvidenceReads, CardReads):
+class SqlStore(EvidenceReads, CardReads, ExperienceReads, ModelCallReads):
     """The reads of the port, and the seams a dialect fills in."""
 
     row_lock: ClassVar[str] = ""  # what a select adds to lock its row
@@ -74,8 +76,8 @@ class SqlStore(EvidenceReads, CardReads):
     def ended_rows(self, gone: Gone, number: int) -> None:
         """Rows ended and that is committed: their vectors go now."""
 
-    def erasing(self, session: Session, shelf: Shelf) -> None:
-        """A row is being erased in this transaction: note that cleaning is due."""
+    def erasing(self, session: Session, shelf: Shelf | None) -> None:
+        """A row is being erased in this transaction: note that cleaning is due. None: nothing found it by its words."""
 
     def erased(self) -> None:
         """A row was erased and committed: see that no copy of its text stays behind."""

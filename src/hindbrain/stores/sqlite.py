@@ -14,6 +14,7 @@ import apsw
 
 from hindbrain.domain.brain import BrainId
 from hindbrain.domain.errors import Busy, StoreUnavailable
+from hindbrain.stores.locks import try_lock
 from hindbrain.stores.migrations import MIGRATIONS, Migration, outstanding
 from hindbrain.stores.sql_rows import Gone, Session
 from hindbrain.stores.sqlite_files import (
@@ -333,11 +334,21 @@ class SqliteStore(SqliteText):
 
     # --- erasing, copying, checking, closing -------------------------------------------------------------------------
 
-    def erasing(self, session: Session, shelf: Shelf) -> None:
+    @contextmanager
+    def dreaming(self) -> Iterator[bool]:
+        handle = try_lock(self.path.with_name("dream.lock"))
+        try:
+            yield handle is not None
+        finally:
+            if handle is not None:
+                os.close(handle)
+
+    def erasing(self, session: Session, shelf: Shelf | None) -> None:
         # Deleted words stay in their segments until these are merged, so merge all of them: 0.3 s for 100,000 claims. The
         # secure-delete option of FTS5 would do it at once, but makes each replacement of a claim ten times slower.
-        words = "words" if shelf is Shelf.CLAIM else "evidence_words"
-        session.rows(f"insert into idx.{words} ({words}) values ('optimize')")
+        if shelf is not None:
+            words = "words" if shelf is Shelf.CLAIM else "evidence_words"
+            session.rows(f"insert into idx.{words} ({words}) values ('optimize')")
         session.rows("insert into meta (brain_id, key, value) values (?, ?, '1') on conflict do nothing", (self.brain_id, SCRUB))
 
     def erased(self) -> None:
