@@ -6,32 +6,33 @@ from collections.abc import Iterable, Sequence
 
 from hindbrain.domain.experience import Action, Effective, Level, Potentials
 from hindbrain.policy.experience import ACTIONS, LAWS, Law
+from hindbrain.policy.fading import DECIMALS, age_days, decayed
 
 __all__ = [
-    "DAY_MS",
     "action",
-    "age_days",
     "attention",
     "broken_law",
     "contradicted",
     "counts",
-    "decayed",
     "half_life_days",
     "potentials",
     "rounded",
     "settled",
 ]
 
-DAY_MS = 86_400_000
 _NEWEST = 2  # episodes that overrule a rule for one task
-_AGAINST: tuple[tuple[Law, tuple[re.Pattern[str], ...]], ...] = tuple(
-    (law, tuple(re.compile(one, re.I) for one in law.against)) for law in LAWS
-)
+
+
+def _forms(texts: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(one, re.I) for one in texts)
+
+
+_BREACHES = {1: [(law, _forms(law.breaches)) for law in LAWS], -1: [(law, _forms(law.duties)) for law in LAWS]}
 
 
 def rounded(value: float) -> float:
     """To nine decimals, before anything is compared; minus zero is zero."""
-    return round(value, 9) + 0.0
+    return round(value, DECIMALS) + 0.0
 
 
 def half_life_days(k: float) -> float:
@@ -39,19 +40,9 @@ def half_life_days(k: float) -> float:
     return math.log(2) / k if k > 0 else math.inf
 
 
-def age_days(origin: int, at: int) -> float:
-    """Days since a time; what lies in the future has no age yet."""
-    return max(at - origin, 0) / DAY_MS
-
-
-def decayed(f: float, k: float, days: float) -> float:
-    """What is left of a strength after some days."""
-    return abs(f) * math.exp(-k * days)
-
-
 def attention(one: Effective, at: int) -> float:
     """How much of a megram's own strength is left."""
-    return decayed(one.megram.f, one.k, age_days(one.origin, at))
+    return decayed(abs(one.megram.f), one.k, age_days(one.origin, at))
 
 
 def counts(one: Effective) -> bool:
@@ -87,6 +78,8 @@ def contradicted(sigma: float, newest: Sequence[Effective]) -> bool:
     return len(told) == _NEWEST and all(one * sigma < 0 for one in told)
 
 
-def broken_law(text: str) -> Law | None:
-    """The first law that a rule would break; what breaks one is kept and never handed on as advice."""
-    return next((law for law, forms in _AGAINST if any(form.search(text) for form in forms)), None)
+def broken_law(text: str, sigma: float) -> Law | None:
+    """The first law that following a rule would break: one that asks for a breach, or that warns of a duty. It is kept, and never
+    handed on as advice."""
+    forms = _BREACHES[1 if sigma >= 0 else -1]
+    return next((law for law, ways in forms if any(way.search(text) for way in ways)), None)

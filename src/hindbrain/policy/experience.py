@@ -10,11 +10,13 @@ __all__ = [
     "ACTIONS",
     "BANKRUPTCY",
     "CATEGORIES",
+    "CLOSING_S",
     "DECAYS",
     "DECLARED",
     "DISSONANCE",
+    "DREAM_EVERY_S",
+    "DREAM_SETTLE_S",
     "FEEDBACK",
-    "FLOOR",
     "GLOBAL_ENTITY",
     "GLOBAL_SPACE",
     "GLOBAL_TAGS",
@@ -115,8 +117,10 @@ CATEGORIES: Mapping[str, Promotion] = {
 }
 PROMOTION_K = 0.0  # a rule does not fade
 BANKRUPTCY = 0.05  # decay of a rule that lost its trust: it fades like any strong outcome
-FLOOR = 0.1  # own attention below which an episode is deleted: it could not be told from noise any more
 KEEP_SPENT_DAYS = 30  # episodes that a rule carries are kept so long, to look behind it
+DREAM_EVERY_S = 300.0  # seconds between cycles when nothing calls for one
+DREAM_SETTLE_S = 0.05  # after the last result of a burst
+CLOSING_S = 2.0  # that the last cycle may take
 SOURCES_TOLD = 10  # newest texts of a group that are shown to whoever words its rule
 
 RULE_STATES = {1: "best_practice", -1: "constraint"}
@@ -135,12 +139,13 @@ class Rules:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Law:
-    """What no experience overrules. `against` are ways in which a rule would ask for its breach."""
+    """What no experience overrules. A rule that asks for a breach, or warns of a duty, is kept and not followed."""
 
     number: int
     name: str
     text: str
-    against: tuple[str, ...]  # regular expressions, read without case
+    breaches: tuple[str, ...]  # regular expressions, read without case
+    duties: tuple[str, ...]
 
 
 LAWS: tuple[Law, ...] = (
@@ -149,40 +154,44 @@ LAWS: tuple[Law, ...] = (
         name="truth",
         text="Say what happened. What is reported, remembered and given as the cause of a failure is what was seen; an easier "
         "goal is never handed over as the one that was asked for.",
-        against=(
+        breaches=(
             r"\b(report|claim|say|pretend|mark)\b[^.]*\b(success|succeeded|done|passed|passing)\b[^.]*"
             r"\b(although|even (if|when|though)|without|regardless|anyway)\b",
             r"\b(hide|conceal|invent|make up|fabricate|fake)\b[^.]*\b(failure|error|result|output|evidence|test)s?\b",
         ),
+        duties=(r"\b(report|admit|tell|name)\w*\b[^.]{0,30}\b(failure|error|truth|gap)s?\b",),
     ),
     Law(
         number=1,
         name="no harm",
         text="Delete, overwrite, send or reconfigure only after a person allowed this very action; leave for one is no leave for "
         "the next.",
-        against=(
-            r"\b(skip|bypass|ignore|disable|avoid|without|never)\b[^.]*\b(confirm\w*|permission|approval|asking|ask)\b",
+        breaches=(
+            r"\b(skip|bypass|ignore|disable|without|never)\b[^.]{0,40}\b(confirmations?|permission|approval|asking)\b",
             r"\b(delete|remove|overwrite|wipe|send|reset)\b[^.]*\bwithout\b[^.]*\b(a word|consent|question)\b",
         ),
+        duties=(r"\b(ask|wait)\w*\b[^.]{0,30}\b(confirmation|permission|approval|leave)\b",),
     ),
     Law(
         number=2,
         name="best effort",
         text="Within the first two laws, use the whole budget of attempts and plans, and stop when two rounds in a row made it "
         "worse.",
-        against=(
+        breaches=(
             r"\b(give up|abandon|stop)\b[^.]*\b(at once|immediately|before trying|first failure|first error)\b",
             r"\bkeep (trying|going|retrying)\b[^.]*\b(forever|endlessly|no matter|whatever)\b",
         ),
+        duties=(r"\b(try|trying)\b[^.]{0,20}\b(again|another (way|approach))\b",),
     ),
     Law(
         number=3,
         name="stay able",
         text="Stop what runs away, keep context and calls within bounds, and never remember a wrong cause of a failure.",
-        against=(
+        breaches=(
             r"\b(ignore|exceed|raise|disable|bypass)\b[^.]*\b(limit|budget|time-?out|cap|bound)s?\b",
             r"\b(ignore|disregard|override|overrule)\b[^.]*\b(laws?|rules? of the house|instructions)\b",
         ),
+        duties=(r"\b(keep|stay|respect)\w*\b[^.]{0,30}\b(limit|budget|time-?out|bound)s?\b",),
     ),
 )
 

@@ -1,1 +1,1 @@
-"""Experience: what outcomes taught, how it fades, and the Dreamer that hardens it."""
+"""Experience of a brain: written without waiting, read as data, dreamt over beside the calls."""
