@@ -12,7 +12,8 @@ __all__ = ["check_of", "phrased", "quoted"]
 _QUOTED = regex.compile(r"""(?<!\w)(?:"([^"\n]+)"|'([^'\n]+)'(?!\w)|`([^`\n]+)`|“([^”\n]+)”|«([^»\n]+)»)""")
 _NUMBERS = {"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10}
 
-_PATH = r"""(?:"(?P<path>[^"]+)"|'(?P<path>[^']+)'|`(?P<path>[^`]+)`|(?!(?:file|path|output|result|answer|it|that|this) )(?P<path>[^\s"'`]+))"""
+_UNNAMED = r"(?!(?:file|path|output|result|answer|it|that|this) )"
+_PATH = rf"""(?:"(?P<path>[^"]+)"|'(?P<path>[^']+)'|`(?P<path>[^`]+)`|{_UNNAMED}(?P<path>[^\s"'`]+))"""
 _TEXT = r"""(?:"(?P<text>[^"]+)"|'(?P<text>[^']+)'|`(?P<text>[^`]+)`|“(?P<text>[^”]+)”|«(?P<text>[^»]+)»)"""
 _N = r"(?P<n>\d+|one|two|three|four|five|six|seven|eight|nine|ten)"
 _OUT = r"(?:the )?(?:merged )?(?:output|result|answer)"

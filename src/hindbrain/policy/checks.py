@@ -4,12 +4,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from hindbrain.domain.task import CheckKind
+from hindbrain.policy.tools import TOOLS
 
 __all__ = [
     "BROKEN_OFF",
     "CHECKS",
+    "DRIFT",
+    "DRIFT_CRITERION",
     "ENVIRONMENTAL",
     "INFRASTRUCTURE",
+    "INVENTED_CRITERION",
     "LAW1",
     "LOOKING_COMMANDS",
     "LOOKING_TOOLS",
@@ -55,6 +59,9 @@ PATHS_LOOKED_AT = 200  # lines of an output that are looked up as paths
 NO_CHECK = "no mechanical check"
 SCORING_ERROR = "scoring error"
 LAW1 = "[LAW1]"
+DRIFT = "intent drift"
+DRIFT_CRITERION = "the result is about what the request names"
+INVENTED_CRITERION = "the result says only what the tools gave"
 
 # The last word of a program that did not come to its end, whatever it says of its status.
 BROKEN_OFF = ("killed", "aborted", "terminated", "(core dumped)")
@@ -108,26 +115,10 @@ NOTHING_FOUND = (
 )
 
 # Tools and commands that only look. After an action failed, they show what was there before it.
-SEARCHING_TOOLS = frozenset({"glob", "search", "find", "file_search", "grep", "memory"})
-LOOKING_TOOLS = SEARCHING_TOOLS | {"read", "list", "stat", "count"}
-SEARCH_COMMANDS = frozenset({"find", "grep", "rg", "ag", "fd", "locate", "git grep"})
+SEARCHING_TOOLS = frozenset(tool.name for tool in TOOLS.values() if tool.class_ == "search" or tool.name == "ask_memory")
+LOOKING_TOOLS = frozenset(tool.name for tool in TOOLS.values() if not tool.mutating)
+SEARCH_COMMANDS = frozenset({"find", "grep", "rg", "ag", "fd", "locate"})
 LOOKING_COMMANDS = SEARCH_COMMANDS | {
-    "ls",
-    "stat",
-    "wc",
-    "cat",
-    "test",
-    "du",
-    "df",
-    "head",
-    "tail",
-    "file",
-    "echo",
-    "printf",
-    "pwd",
-    "tree",
-    "sort",
-    "uniq",
-    "which",
-    "[",
+    *("ls", "stat", "wc", "cat", "test", "du", "df", "head", "tail", "file"),
+    *("echo", "printf", "pwd", "tree", "sort", "uniq", "which", "["),
 }
