@@ -1,0 +1,122 @@
+"""How a task stands, told from its messages: what was asked, each round with its loss, what waits for a person, how it ended."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from hindbrain.domain.message import BusMessage, MessageType
+
+__all__ = ["Question", "Round", "TaskView", "viewed"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Round:
+    """One decision of the controller."""
+
+    directive: str
+    prev_directive: str
+    distance: float
+    process: float
+    budget: float
+    loss: float
+    gradient: float
+    rationale: str
+    at: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """Something that waits for a person: `confirm` an act, or `clarify` a goal."""
+
+    kind: str
+    request_id: str
+    message_id: str
+    correlation: str | None
+    texts: tuple[str, ...]
+    tool: str = ""
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskView:
+    """A task as its messages tell it."""
+
+    goal: str
+    began_at: str
+    rounds: tuple[Round, ...]
+    attempts: int
+    waiting: tuple[Question, ...]
+    final: dict[str, Any] | None
+    cursor: int
+    roles: tuple[str, ...]  # who spoke, the last one last
+
+
+def viewed(messages: Iterable[BusMessage]) -> TaskView:
+    """Read a task's messages, in order."""
+    goal = began = ""
+    rounds: list[Round] = []
+    waiting: dict[str, Question] = {}
+    final: dict[str, Any] | None = None
+    attempts = cursor = 0
+    roles: list[str] = []
+    for message in messages:
+        cursor, payload = message.seq, message.payload
+        began = began or message.timestamp
+        if message.sender.value in roles:
+            roles.remove(message.sender.value)
+        roles.append(message.sender.value)
+        if "refused" in payload:
+            continue
+        match message.type:
+            case MessageType.TASK_SPEC:
+                goal = goal or str(payload["raw_input"])
+            case MessageType.EXECUTION_RESULT:
+                attempts += 1
+            case MessageType.PLAN_DIRECTIVE | MessageType.FINAL_RESULT:
+                rounds.append(_round(message))
+                final = payload if message.type is MessageType.FINAL_RESULT else final
+            case MessageType.CONFIRMATION_REQUEST | MessageType.CLARIFICATION_REQUEST:
+                waiting[payload["request_id"]] = _question(message)
+            case MessageType.CONFIRMATION_ANSWER | MessageType.CLARIFICATION_ANSWER:
+                waiting.pop(payload["request_id"], None)
+            case _:
+                continue
+    return TaskView(
+        goal=goal,
+        began_at=began,
+        rounds=tuple(rounds),
+        attempts=attempts,
+        waiting=tuple(waiting.values()) if final is None else (),
+        final=final,
+        cursor=cursor,
+        roles=tuple(roles),
+    )
+
+
+def _round(message: BusMessage) -> Round:
+    told = message.payload
+    return Round(
+        directive=told["directive"],
+        prev_directive=told["prev_directive"],
+        distance=told["loss"]["D"],
+        process=told["loss"]["P"],
+        budget=told["loss"]["Omega"],
+        loss=told["loss"]["L"],
+        gradient=told["grad_l"],
+        rationale=told.get("rationale") or told.get("summary", ""),
+        at=message.timestamp,
+    )
+
+
+def _question(message: BusMessage) -> Question:
+    told = message.payload
+    confirm = message.type is MessageType.CONFIRMATION_REQUEST
+    return Question(
+        kind="confirm" if confirm else "clarify",
+        request_id=told["request_id"],
+        message_id=message.id,
+        correlation=message.correlation_id,
+        texts=(told["action"],) if confirm else tuple(told["questions"]),
+        tool=told.get("tool", ""),
+        why=told.get("why", ""),
+    )
