@@ -111,7 +111,7 @@ def next_moves(decision: Decision) -> tuple[str, ...]:
         moves.append("Keep what is done and ask only for the rest: " + "; ".join(outcome.intent for outcome in done))
     if decision.abandon_reason == "budget":
         moves.append(
-            f"Allow more: ggs.time_budget_ms is {decision.params.time_budget_ms}, ggs.max_replans is {decision.params.max_replans}."
+            f"Allow more: ggs.max_replans is {decision.params.max_replans}, ggs.time_budget_ms {decision.params.time_budget_ms}."
         )
     if len(moves) < least:
         moves.append("Look at the rounds of this task to see what was tried, then ask for one part of it.")
