@@ -1,0 +1,398 @@
+"""Goals: what a sentence asks for, read by rules. Knows kinds of goals and their parts; how they are reached is in `ways`."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from hindbrain.engines.wording import PATH, QUOTED, paths_in, plain, quoted_in
+from hindbrain.policy.planning import FILE_KINDS
+
+__all__ = ["Goal", "goal_of"]
+
+_LEAD = re.compile(
+    r"^(?:please|kindly|then|next|afterwards|finally|first|now|also|and"
+    r"|(?:can|could|would) you|i (?:want|need) (?:you )?to)\b[,:]?\s*",
+    re.IGNORECASE,
+)
+_AFTER = re.compile(r"^(?:and\s+)?(?:then|next|afterwards|finally|after that)\b", re.IGNORECASE)
+_INTO = re.compile(
+    r"\b(?:into|to|as|in(?:to)? (?:a |the )?(?:new )?file(?: called| named)?|save (?:it )?(?:as|to|in)|called|named)\s+$",
+    re.IGNORECASE,
+)
+_HOLDING = re.compile(
+    r"\b(?:contain(?:s|ing)?|mention(?:s|ing)?|(?:with|for) the (?:text|word|string|phrase)|includ(?:es|ing|e)"
+    r"|that (?:say|hold)s?|holding|(?:occurrences?|matches|uses?) of|references? to|equals?|equal to|reads)\b[\s:]*",
+    re.IGNORECASE,
+)
+_DIRECTORY = re.compile(
+    r"\b(?:in|under|within|inside|below)\s+(?:the\s+)?(?:folder|directory)?\s*[\"'`]?([\w./-]+?)[\"'`]?\s*(?:/|\b(?:folder|directory|dir|tree)\b|$|[,;!?]|\.(?!\w)|\s)",
+    re.IGNORECASE,
+)
+_NOT_A_PLACE = frozenset(
+    {
+        "the",
+        "a",
+        "an",
+        "all",
+        "this",
+        "that",
+        "it",
+        "its",
+        "each",
+        "every",
+        "total",
+        "here",
+        "order",
+        "place",
+        "files",
+        "file",
+        "lines",
+        "words",
+        "reverse",
+        "upper",
+        "lower",
+        "alphabetical",
+        "project",
+        "workspace",
+        "repository",
+        "repo",
+        "current",
+        "my",
+        "our",
+        "python",
+        "markdown",
+        "case",
+        "uppercase",
+        "lowercase",
+        "json",
+        "csv",
+        "there",
+        "them",
+    }
+)
+_HASH = re.compile(r"\b[0-9a-f]{64}\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Goal:
+    """One thing that is asked for."""
+
+    kind: str
+    sentence: str
+    parts: Mapping[str, str] = field(default_factory=dict)
+    files: tuple[str, ...] = ()
+    changes: tuple[tuple[str, Mapping[str, object]], ...] = ()  # transforms with their arguments, in order
+    after: bool = False  # the sentence says that it comes after the one before
+
+
+def goal_of(sentence: str) -> Goal | None:
+    """The goal of a sentence; None where no rule knows it."""
+    text, after = sentence.strip(), bool(_AFTER.match(sentence.strip()))
+    while (lead := _LEAD.match(text)) is not None:
+        text = text[lead.end() :]
+    for begins, read in _READERS:
+        if begins.match(text):
+            goal = read(text)
+            if goal is not None:
+                return Goal(
+                    kind=goal.kind,
+                    sentence=sentence.strip(),
+                    parts=goal.parts,
+                    files=goal.files,
+                    changes=goal.changes,
+                    after=after,
+                )
+    return None
+
+
+def _place(text: str) -> str:
+    """The directory a sentence names, if it does."""
+    for match in _DIRECTORY.finditer(QUOTED.sub(lambda one: f" {one.group()} " if "/" in one.group() else " ", text)):
+        name = match.group(1).strip("/")
+        if name and name.lower() not in _NOT_A_PLACE and not re.search(r"\.\w{1,8}$", name):
+            return name
+    return ""
+
+
+def _pattern(text: str) -> str:
+    """The pattern of the files that a sentence speaks of."""
+    named = [path for path in paths_in(text) if "*" in path or "?" in path]
+    if named:
+        return named[0]
+    spoken = plain(text)
+    for word, pattern in FILE_KINDS.items():
+        if re.search(rf"\b{word}\b(?:\s+\w+)?\s+files?\b|\b{word}s\b(?!\s+files?\b)|\b{word} files?\b", spoken):
+            return pattern
+    ending = re.search(r"(?<!\w)\.(\w{1,8})\s+files?\b", spoken)
+    if ending:
+        return f"*.{ending[1]}"
+    called = re.search(r"\b(?:called|named|name)\b", spoken)
+    names = [*(name for name in quoted_in(text) if name and " " not in name), *paths_in(text)]
+    if called and names:
+        return names[0]
+    files = [path for path in paths_in(text) if not path.endswith("/")]
+    if files:
+        return files[0]
+    return "*"
+
+
+def _needle(text: str) -> str:
+    """The text that is to be found: what is quoted, else what stands behind the word that asks for it."""
+    quotes = [one for one in quoted_in(text) if one.strip()]
+    holding = _HOLDING.search(text)
+    if holding is not None:
+        behind = quoted_in(text[holding.end() :])
+        if behind:
+            return behind[0]
+        if quotes:
+            return quotes[0]
+        word = re.split(r"\s+(?:in|under|within|inside)\s+|[,;?!]", text[holding.end() :].strip(), maxsplit=1)[0]
+        return re.sub(r"^(?:the|a|an)\s+(?:text|word|string|phrase)?\s*", "", word.strip().rstrip(".")).strip()
+    searched = re.match(r"\s*(?:search|grep|look)(?:\s+for)?\s+", text, re.IGNORECASE)
+    if searched is not None:
+        if quotes:
+            return quotes[0]
+        return re.split(r"\s+(?:in|under|within|inside)\s+|[,;?!]", text[searched.end() :], maxsplit=1)[0].strip().rstrip(".")
+    return ""
+
+
+def _destination(text: str) -> str:
+    """Where a result goes: the path behind `into`, `to`, `as`."""
+    for match in PATH.finditer(text):
+        before = text[: match.start()].rstrip("\"'`“ ") + " "
+        if _INTO.search(before):
+            return match.group().rstrip(".,;:!?")
+    return ""
+
+
+def _sources(text: str, *without: str) -> tuple[str, ...]:
+    return tuple(path for path in paths_in(text) if path not in without and "*" not in path)
+
+
+def _count(text: str) -> Goal | None:
+    spoken = plain(text)
+    files = _sources(text)
+    place = _place(text)
+    needle = _needle(text)
+    what = "files" if re.search(r"\bfiles\b", spoken) else ""
+    for word in ("lines", "words", "characters"):
+        if re.search(rf"\b{word}\b", spoken):
+            what = word
+    if re.search(r"\b(?:occurrences?|occurs?|matches|times|how often)\b", spoken):
+        needle = needle or next((one for one in quoted_in(text) if one.strip()), "")
+        what = "matches" if needle else what
+    if what == "lines" and needle and _HOLDING.search(text):
+        what = "matching_lines"
+    if what in ("lines", "words", "characters", "matches", "matching_lines"):
+        if files:
+            return Goal(kind="count_in_file", sentence=text, parts={"what": what, "text": needle}, files=files[:1])
+        if what in ("matches", "matching_lines"):
+            return Goal(kind="count_text", sentence=text, parts={"text": needle, "place": place, "pattern": _named_pattern(text)})
+        return Goal(kind="count_in_files", sentence=text, parts={"what": what, "pattern": _pattern(text), "place": place})
+    if what == "files" or files or place:
+        if needle and _HOLDING.search(text):
+            return Goal(
+                kind="count_text",
+                sentence=text,
+                parts={"text": needle, "place": place, "pattern": _named_pattern(text), "what": "files"},
+            )
+        return Goal(kind="count_files", sentence=text, parts={"pattern": _pattern(text), "place": place})
+    return None
+
+
+def _named_pattern(text: str) -> str:
+    """The pattern of a sentence that is about text in files: none unless it names one."""
+    pattern = _pattern(text)
+    return "" if pattern == "*" or pattern in quoted_in(text) else pattern
+
+
+def _verify(text: str) -> Goal | None:
+    spoken, files = plain(text), _sources(text)
+    if not files:
+        return None
+    digest = _HASH.search(text)
+    if digest or re.search(r"\b(?:checksum|sha-?256|hash|digest)\b", spoken):
+        return Goal(kind="checksum", sentence=text, parts={"digest": digest.group().lower() if digest else ""}, files=files[:1])
+    if len(files) > 1 and re.search(r"\b(?:equal|equals|same|identical|match(?:es)?|differ)\b", spoken):
+        return Goal(kind="same_files", sentence=text, files=files[:2])
+    needle = _needle(text)
+    if needle and needle not in files:
+        exact = re.search(r"\b(?:equals?|exactly|reads)\b", spoken) is not None
+        absent = re.search(r"\b(?:not|n't|no longer|without)\b[^\"'`]*\b(?:contain|mention|include|hold)", spoken) is not None
+        return Goal(
+            kind="file_equals" if exact else "file_holds",
+            sentence=text,
+            parts={"text": needle, "absent": "yes" if absent else ""},
+            files=files[:1],
+        )
+    if re.search(r"\b(?:exists?|there|present|not empty|non-?empty)\b", spoken) or files:
+        return Goal(kind="file_exists", sentence=text, parts={"filled": "yes" if "empty" in spoken else ""}, files=files)
+    return None
+
+
+def _transform(text: str) -> Goal | None:
+    spoken = plain(text)
+    into = _destination(text)
+    files = _sources(text, into)
+    replaced = re.search(r"\breplace\b", spoken) is not None
+    changes: list[tuple[int, str, dict[str, object]]] = []
+    for pattern, name, args in _CHANGES:
+        found = re.search(pattern, spoken)
+        if found:
+            changes.append((found.start(), name, dict(args)))
+    if any(name == "reverse_lines" for _, name, _ in changes) and any(name == "sort_lines" for _, name, _ in changes):
+        changes = [
+            (at, name, {**args, "reverse": True} if name == "sort_lines" else args)
+            for at, name, args in changes
+            if name != "reverse_lines"
+        ]
+    quotes = quoted_in(text)
+    if replaced:
+        pair = _pair(text, quotes)
+        if pair is None:
+            return None
+        changes = [(0, "replace", {"old": pair[0], "new": pair[1]})]
+        files = tuple(path for path in files if path not in pair)
+    if not changes:
+        kinds = (_ending(files[0]) if files else "", _ending(into))
+        if kinds == ("csv", "json"):
+            changes = [(0, "csv_to_json", {})]
+        elif kinds == ("json", "csv"):
+            changes = [(0, "json_to_csv", {})]
+    if not files or not changes:
+        return None
+    if not into and changes[0][1] in ("csv_to_json", "json_to_csv"):
+        into = files[0].rsplit(".", 1)[0] + (".json" if changes[0][1] == "csv_to_json" else ".csv")
+    ordered = tuple((name, args) for _, name, args in sorted(changes, key=lambda one: one[0]))
+    return Goal(kind="transform", sentence=text, parts={"into": into}, files=files[:1], changes=ordered)
+
+
+def _pair(text: str, quotes: tuple[str, ...]) -> tuple[str, str] | None:
+    if len(quotes) >= 2:
+        return quotes[0], quotes[1]
+    words = re.search(r"\breplace\s+(?:all\s+|every\s+)?(\S+)\s+(?:with|by)\s+(\S+)", text, re.IGNORECASE)
+    return (words[1], words[2].rstrip(".,;")) if words else None
+
+
+def _ending(path: str) -> str:
+    return path.rsplit(".", 1)[-1].lower() if "." in path else ""
+
+
+def _concat(text: str) -> Goal | None:
+    into = _destination(text)
+    files = _sources(text, into)
+    return Goal(kind="concat", sentence=text, parts={"into": into}, files=files) if into and len(files) > 1 else None
+
+
+def _create(text: str) -> Goal | None:
+    content = re.search(
+        r"\b(?:with(?: the)?(?: content| text| line| words?)?|contain(?:s|ing)?|that (?:says|reads|contains)|saying|reading)"
+        r"\b[\s:]*",
+        text,
+        re.IGNORECASE,
+    )
+    quotes = quoted_in(text)
+    files = [path for path in paths_in(text) if path not in quotes] or [
+        name for name in quotes if re.fullmatch(r"[\w./-]+\.\w{1,8}", name)
+    ]
+    if not files:
+        return None
+    path = files[0]
+    told = [one for one in quotes if one != path]
+    if not told and content is not None:
+        told = [text[content.end() :].strip()]
+    return Goal(kind="create", sentence=text, parts={"content": told[0]}, files=(path,)) if told and told[0] else None
+
+
+def _run(text: str) -> Goal | None:
+    said = re.match(r"(?:run|execute)\s+(?:the\s+)?(?:command\s+|program\s+|script\s+)?", text, re.IGNORECASE)
+    quote = QUOTED.match(text, said.end()) if said else None
+    if quote is not None:
+        return Goal(kind="command", sentence=text, parts={"command": quoted_in(quote.group())[0]})
+    spoken = text.lower().rstrip(".")
+    if re.search(r"\b(?:the |all |unit |my |our |project'?s? )*tests?\b|\btest suite\b", spoken) and not re.match(
+        r"(?:run|execute)\s+\S*(?:pytest|npm|make|cargo|go|python)\b", spoken
+    ):
+        place = [path for path in paths_in(text) if path.endswith(".py") or "/" in path]
+        return Goal(kind="tests", sentence=text, parts={"place": place[0] if place else ""})
+    command = re.match(
+        r"(?:run|execute)\s+(?:the\s+command\s+|command\s+)?(.+?)(?:\s+and\s+(?:check|verify|make sure|confirm)\b.*)?[.!]?$",
+        text,
+        re.IGNORECASE,
+    )
+    if command and not re.match(r"(?:the|a|an|my|our|it|this)\b", command[1], re.IGNORECASE):
+        return Goal(kind="command", sentence=text, parts={"command": command[1].strip()})
+    return Goal(kind="build", sentence=text) if re.match(r"build\b", spoken) else None
+
+
+def _find(text: str) -> Goal | None:
+    spoken = plain(text)
+    needle, place = _needle(text), _place(text)
+    ranked = re.search(r"\b(largest|biggest|big|large|newest|latest|recent|oldest)\b", spoken)
+    if ranked and re.search(r"\bfiles?\b", spoken):
+        return Goal(kind="ranked_files", sentence=text, parts={"by": ranked[1], "pattern": _pattern(text), "place": place})
+    if needle and (_HOLDING.search(text) or re.match(r"\s*(?:search|grep|look)\b", text, re.IGNORECASE)):
+        files = _sources(text)
+        single = files[0] if files and files[0] not in quoted_in(text) else ""
+        return Goal(
+            kind="find_text",
+            sentence=text,
+            parts={"text": needle, "place": place, "pattern": _named_pattern(text) if not single else "", "file": single},
+        )
+    if re.search(r"\bfiles?\b|\bfolders?\b|\bdirector", spoken) or paths_in(text) or place:
+        return Goal(kind="find_files", sentence=text, parts={"pattern": _pattern(text), "place": place})
+    quotes = [one for one in quoted_in(text) if one.strip()]
+    return (
+        Goal(kind="find_text", sentence=text, parts={"text": quotes[0], "place": place, "pattern": "", "file": ""})
+        if quotes
+        else None
+    )
+
+
+def _read(text: str) -> Goal | None:
+    files = [path for path in _sources(text) if not path.endswith("/")]
+    if not files or re.search(r"\bfiles\b", plain(text)) or _HOLDING.search(text):
+        return None
+    return Goal(kind="read", sentence=text, files=(files[0],))
+
+
+def _recall(text: str) -> Goal | None:
+    asked = re.match(r".*?\b(?:about|of|on|for|recall|remember)\b\s*(.+?)[?.!]*$", text, re.IGNORECASE | re.DOTALL)
+    return Goal(kind="recall", sentence=text, parts={"query": asked[1] if asked else text})
+
+
+_CHANGES: tuple[tuple[str, str, Mapping[str, object]], ...] = (
+    (r"\bsort(?:ed|s)?\b[^.]*\b(?:numeric(?:ally)?|by number)\b", "sort_lines", {"numeric": True}),
+    (r"\bsort(?:ed|s)?\b(?![^.]*\b(?:numeric(?:ally)?|by number)\b)", "sort_lines", {}),
+    (r"\b(?:dedupe|deduplicate|duplicates?|unique)\b", "dedupe_lines", {}),
+    (r"\b(?:upper-?\s?case|capitals?|uppercased?)\b", "upper", {}),
+    (r"\b(?:lower-?\s?case|lowercased?)\b", "lower", {}),
+    (r"\b(?:reverse|descending)\b", "reverse_lines", {}),
+    (r"\b(?:blank|empty) lines\b", "strip_blank_lines", {}),
+    (r"\bnumber\b[^.]*\blines\b", "number_lines", {}),
+    (r"\bcsv\b[^.]*\b(?:to|into|as)\b[^.]*\bjson\b", "csv_to_json", {}),
+    (r"\bjson\b[^.]*\b(?:to|into|as)\b[^.]*\bcsv\b", "json_to_csv", {}),
+)
+
+
+def _begins(words: str) -> re.Pattern[str]:
+    return re.compile(rf"(?:{words})\b", re.IGNORECASE)
+
+
+# The first whose words begin the sentence and who can read it.
+_READERS = (
+    (_begins("count|how many|how often"), _count),
+    (
+        _begins(
+            "sort|dedupe|deduplicate|remove|drop|uppercase|upper-case|lowercase|lower-case|convert|replace|reverse|number|transform|change|turn|make|rewrite|substitute"
+        ),
+        _transform,
+    ),
+    (_begins("concatenate|join|merge|combine|append"), _concat),
+    (_begins("create|write|make|save|add|put|generate"), _create),
+    (_begins("verify|check|make sure|ensure|confirm|assert|does|do|is|are|validate|compare"), _verify),
+    (_begins("run|execute|test|tests|build|check"), _run),
+    (_begins("read|show|print|display|open|cat|get|what does"), _read),
+    (_begins("find|list|search|locate|grep|look|show|which|where|get"), _find),
+    (_begins("recall|remember|ask|what do|what did|what is known"), _recall),
+)
