@@ -6,7 +6,7 @@ from typing import Any
 import regex  # type: ignore[import-untyped]  # it comes without types
 
 from hindbrain.engines.criteria import quoted
-from hindbrain.engines.showing import as_text, lines, words_of
+from hindbrain.engines.showing import lines, words_of
 
 __all__ = ["names_in", "unsupported", "untouched"]
 
@@ -20,14 +20,13 @@ _SLASHED_WORDS = regex.compile(r"[A-Za-z]+/[A-Za-z]+")
 def unsupported(claim: Any, texts: Iterable[str], given: Iterable[str]) -> tuple[str, ...]:
     """Numbers, files and quoted words of a claim that occur in nothing that tools gave and in nothing that was given to begin
     with. A number may also be how many lines a tool gave."""
-    text = as_text(claim)
+    text = claim if isinstance(claim, str) else "\n".join(words_of(claim))
     shown = tuple(texts)
     if not text.strip() or any(text.strip() == one.strip() for one in shown):
         return ()
     known = "\n".join((*shown, *given)).lower()
     numbers = {_plain(number) for number in _NUMBER.findall(known)}
     numbers |= {str(len(lines(one))) for one in shown} | {str(sum(len(lines(one)) for one in shown))}
-    # What is a line of tool output, word for word, needs no second look: its numbers are in it.
     lacking = [number for number in _NUMBER.findall(text) if _plain(number) not in numbers and number not in known]
     lacking += [name for name in names_in(text) if name.lower().removeprefix("./").rstrip("/") not in known]
     return tuple(dict.fromkeys(lacking))

@@ -73,8 +73,8 @@ class MetaValidator:
             raise BoundaryViolation("a gate without a voice", fix="Build the bus first, then the roles.")
         if mind is not None and mind.tier(Role.META_VALIDATOR) < mind.tier(Role.PLANNER):
             raise ConfigInvalid(
-                f"R4b has a model of tier {mind.tier(Role.META_VALIDATOR)}, and R2 one of tier {mind.tier(Role.PLANNER)}: what judges "
-                "a plan may not be weaker than what makes it",
+                f"R4b has a model of tier {mind.tier(Role.META_VALIDATOR)}, and R2 one of tier {mind.tier(Role.PLANNER)}: "
+                "what judges a plan may not be weaker than what makes it",
                 fix="Give R4b a model of at least the tier of R2, or none to both.",
             )
         self._voice = voice
