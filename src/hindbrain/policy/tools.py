@@ -7,9 +7,11 @@ from typing import Any, Literal
 __all__ = [
     "COMMAND_MAX_S",
     "COMMAND_OUTPUT",
+    "COMMAND_PRINTED",
     "COMMAND_S",
     "CONFIRM_S",
     "CONTEXT_CUT",
+    "CREDENTIALS",
     "ERROR_CUT",
     "FOUND_MOST",
     "GLOB_MOST",
@@ -41,13 +43,20 @@ CONTEXT_CUT = 8_000  # characters of all that was collected, when a model is sho
 
 COMMAND_S = 30.0  # a command that says nothing for so long waits for something that will not come
 COMMAND_MAX_S = 600.0  # what a call may ask for: a test run of a large project
-COMMAND_OUTPUT = 200_000  # characters of what a command printed
+COMMAND_OUTPUT = 200_000  # bytes of what a command printed that are kept
+COMMAND_PRINTED = 50_000_000  # bytes after which it is ended: nobody reads them
 SEARCH_S = 10.0  # a search that takes longer has a pattern that explodes, or looks at too much
 READ_MOST = 2_000_000  # bytes of a file that is read
 WRITE_MOST = 5_000_000  # bytes of a file that is written
 GLOB_MOST = 20_000  # names that one call may give; as many as a workspace holds
 FOUND_MOST = 5_000  # lines that one search may give
 CONFIRM_S = 120.0  # a person reads a question and answers it; nobody there is a no
+
+# Below a person's home: what a command has no business to read, where reading can be refused.
+CREDENTIALS = (
+    *(".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".netrc", ".git-credentials", ".npmrc", ".pypirc", ".pgpass"),
+    *(".config/gh", ".config/gcloud", ".config/hub", ".password-store", ".mozilla", ".config/google-chrome"),
+)
 
 WORKSPACE_FILES = 20_000  # a copy of more is a copy of what was not meant
 WORKSPACE_BYTES = 200_000_000

@@ -1,0 +1,194 @@
+"""Commands in a workspace: a bare environment, no input, a limit of time and of output, and an end for all that they started."""
+
+import json
+import os
+import re
+import selectors
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from hindbrain.policy.tools import COMMAND_OUTPUT, COMMAND_PRINTED, COMMAND_S, CREDENTIALS
+from hindbrain.stores import confined
+
+__all__ = ["Commands", "Ran"]
+
+_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-_])")
+_UNSEEN = re.compile(r"[^\n\t\x20-\x7e\x85\xa0-\U0010ffff]")
+_TICK_S = 0.1  # how late a cancel is noticed
+_GRACE_S = 6.0  # for the program that ends the others
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ran:
+    """How a command ended. `contained` says that it could write nowhere else."""
+
+    status: int | None  # None when it was ended by us
+    output: str
+    elapsed_ms: int
+    why: str = ""  # why it was ended
+    complete: bool = True
+    contained: bool = False
+
+
+class Commands:
+    """Runs commands in one directory. `path` is where programs are looked for; `hidden` places cannot be read where contained."""
+
+    def __init__(self, root: Path, *, temporary: Path, path: str, hidden: Sequence[Path] = (), user: Path | None = None) -> None:
+        self._root = Path(os.path.realpath(root))
+        self._temporary = Path(os.path.realpath(temporary))
+        places = [one for one in path.split(os.pathsep) if os.path.isabs(one)]
+        # A program that this run wrote must not take the name of one of the system.
+        self._path = os.pathsep.join(one for one in places if not Path(os.path.realpath(one)).is_relative_to(self._root))
+        credentials = [user / name for name in CREDENTIALS] if user is not None else []
+        self._hidden = [os.path.realpath(one) for one in (*hidden, *credentials) if one.exists()]
+        self.contains = confined.landlock_version() > 0
+
+    def run(
+        self,
+        command: str,
+        *,
+        timeout_s: float = COMMAND_S,
+        connect: bool = True,
+        stopped: threading.Event | None = None,
+    ) -> Ran:
+        """Start it and wait. `connect` allows connections to other machines; `stopped` ends it before its time."""
+        begun = time.monotonic()
+        with subprocess.Popen(
+            self._words(command, connect=connect),
+            cwd=self._root,
+            env=self._environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            close_fds=True,
+        ) as process:
+            kept = _Kept(COMMAND_OUTPUT)
+            try:
+                why = _read(process, kept, begun + timeout_s, timeout_s, stopped or threading.Event())
+            finally:
+                _end(process)
+        return Ran(
+            status=None if why else process.returncode,
+            output=kept.text(),
+            elapsed_ms=int((time.monotonic() - begun) * 1000),
+            why=why,
+            complete=kept.complete and not why,
+            contained=self.contains,
+        )
+
+    def _words(self, command: str, *, connect: bool) -> list[str]:
+        if not sys.platform.startswith("linux"):
+            return ["/bin/sh", "-c", command]
+        spec = {
+            "command": command,
+            "write": [str(self._root), str(self._temporary)],
+            "hidden": self._hidden,
+            "connect": connect,
+            "confine": self.contains,
+        }
+        return [sys.executable, "-I", "-S", confined.__file__, json.dumps(spec)]
+
+    def _environment(self) -> dict[str, str]:
+        """Nothing of ours: no key, no token, no home."""
+        place = str(self._temporary)
+        return {
+            "PATH": self._path or os.defpath,
+            "HOME": place,
+            "TMPDIR": place,
+            "LC_ALL": "C.UTF-8",
+            "TERM": "dumb",
+            "NO_COLOR": "1",
+            "CI": "1",
+            "PAGER": "cat",
+            "GIT_TERMINAL_PROMPT": "0",
+            "GIT_CEILING_DIRECTORIES": str(self._root.parent),  # no repository above the workspace is meant
+            "PYTHONDONTWRITEBYTECODE": "1",
+        }
+
+
+class _Kept:
+    """The first third and the last two thirds of a stream, whatever its length."""
+
+    def __init__(self, most: int) -> None:
+        self._head_most, self._tail_most = most // 3, most - most // 3
+        self._head, self._tail = bytearray(), bytearray()
+        self.size = 0
+
+    def add(self, part: bytes) -> None:
+        self.size += len(part)
+        room = self._head_most - len(self._head)
+        self._head += part[:room]
+        self._tail += part[max(room, 0) :]
+        if len(self._tail) > 2 * self._tail_most:
+            del self._tail[: -self._tail_most]
+
+    @property
+    def complete(self) -> bool:
+        return self.size <= self._head_most + self._tail_most
+
+    def text(self) -> str:
+        tail = self._tail[-self._tail_most :]
+        if self.complete:
+            return _plain(bytes(self._head + self._tail))
+        left = self.size - len(self._head) - len(tail)
+        return f"{_plain(bytes(self._head))}\n… {left} bytes left out …\n{_plain(bytes(tail))}"
+
+
+def _plain(raw: bytes) -> str:
+    """Text that cannot steer a terminal."""
+    text = raw.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
+    return _UNSEEN.sub("\ufffd", _ESCAPES.sub("", text))
+
+
+def _read(process: "subprocess.Popen[bytes]", kept: _Kept, ends: float, limit: float, stopped: threading.Event) -> str:
+    """Read until the program ends; why it has to be ended otherwise."""
+    if process.stdout is None:
+        return "it has no output"
+    with selectors.DefaultSelector() as ready:
+        ready.register(process.stdout, selectors.EVENT_READ)
+        while True:
+            if stopped.is_set():
+                return "cancelled"
+            left = ends - time.monotonic()
+            if left <= 0:
+                return f"timed out after {limit:g} s"
+            if kept.size > COMMAND_PRINTED:
+                return f"it printed more than {COMMAND_PRINTED} bytes"
+            if ready.select(min(left, _TICK_S)):
+                part = os.read(process.stdout.fileno(), 1 << 16)
+                if not part:
+                    return _ended(process, ends, limit, stopped)
+                kept.add(part)
+            elif process.poll() is not None:
+                return ""
+
+
+def _ended(process: "subprocess.Popen[bytes]", ends: float, limit: float, stopped: threading.Event) -> str:
+    """It closed its output; it may still work."""
+    while process.poll() is None:
+        if stopped.wait(_TICK_S / 2):
+            return "cancelled"
+        if time.monotonic() > ends:
+            return f"timed out after {limit:g} s"
+    return ""
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    """End it with all that it started: by the program that holds them, else the whole group."""
+    if process.poll() is None and sys.platform.startswith("linux"):
+        process.send_signal(signal.SIGTERM)
+        try:
+            process.wait(_GRACE_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        return  # nobody is left of it
