@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 from hindbrain.domain.brain import BrainId
@@ -14,9 +15,10 @@ from hindbrain.services.experience.experience import Experience
 from hindbrain.services.experience.ports import Deposits, Direct
 from hindbrain.stores.memory import MemoryStore
 from hindbrain.stores.port import BrainStore, MegramFilter
+from hindbrain.stores.sqlite import SqliteStore
 from tests.support.world import DAY, START_MS, Clock
 
-__all__ = ["Lab", "megram", "seen"]
+__all__ = ["PAIR", "Lab", "megram", "open_sqlite", "seen"]
 
 PAIR = Pair(space="tool:glob", entity="path:src")
 _NUMBERS: Iterator[int] = iter(range(10**9))
@@ -93,3 +95,8 @@ class Lab:
     def draft(self, state: str = "accept", **more: Any) -> Draft:
         given = {"space": PAIR.space, "entity": PAIR.entity, "content": f"{state} happened", **more}
         return Draft(state=state, **given)
+
+
+def open_sqlite(place: Path) -> SqliteStore:
+    """A brain in a file."""
+    return SqliteStore(place / "brain", BrainId("b-test"))

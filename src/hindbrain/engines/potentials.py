@@ -27,7 +27,7 @@ def _forms(texts: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
     return tuple(re.compile(one, re.I) for one in texts)
 
 
-_BREACHES = {1: [(law, _forms(law.breaches)) for law in LAWS], -1: [(law, _forms(law.duties)) for law in LAWS]}
+_FORMS = tuple((law, _forms(law.breaches), _forms(law.duties)) for law in LAWS)
 
 
 def rounded(value: float) -> float:
@@ -81,5 +81,8 @@ def contradicted(sigma: float, newest: Sequence[Effective]) -> bool:
 def broken_law(text: str, sigma: float) -> Law | None:
     """The first law that following a rule would break: one that asks for a breach, or that warns of a duty. It is kept, and never
     handed on as advice."""
-    forms = _BREACHES[1 if sigma >= 0 else -1]
-    return next((law for law, ways in forms if any(way.search(text) for way in ways)), None)
+    for law, breaches, duties in _FORMS:
+        breach = any(way.search(text) for way in breaches)
+        if breach if sigma >= 0 else not breach and any(way.search(text) for way in duties):
+            return law
+    return None

@@ -141,7 +141,10 @@ class Cycle:
         with self._store.dreaming() as mine:
             if not mine:
                 return replace(done, skipped=True)
-            self._settle(pairs, done, self._clock())
+            now = self._clock()
+            for start in range(0, len(pairs), _PAIR_PAGE):
+                if self._goes_on(done):
+                    self._settle(pairs[start : start + _PAIR_PAGE], done, now)
         return self._told(done, began)
 
     def _told(self, done: Dreamt, began: float) -> Dreamt:

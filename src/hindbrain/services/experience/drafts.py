@@ -57,7 +57,7 @@ def made(draft: Draft, writer: Writer, *, now: int, clean: Callable[[str], str] 
     _check_words(draft)
     _check_level(draft.state, level, writer)
     f, sigma, k = _numbers(draft, level)
-    found = insight_of(draft.content)
+    found = insight_of(draft.content) if "{" in draft.content else None
     return Megram(
         id=MegramId(draft.id or str(uuid.uuid4())),
         space=draft.space,

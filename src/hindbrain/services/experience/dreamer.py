@@ -66,7 +66,7 @@ class Dreamer:
         self._changed = threading.Condition()
         self._pairs: dict[Pair, Durable | None] = {}
         self._thread: threading.Thread | None = None
-        self._closing = self._over = False
+        self._closing = False
         self.cycles = 0
         self.last: Dreamt | None = None
 
@@ -90,14 +90,14 @@ class Dreamer:
     def cycle(self, *, dry_run: bool = False, within_s: float | None = None) -> Dreamt:
         """A whole cycle now, where the caller stands."""
         ends = time.monotonic() + within_s if within_s is not None else None
-        done = self._looking(ends=ends, mind=self._mind).run(dry_run=dry_run)
+        done = self._looking(ends=ends).run(dry_run=dry_run)
         if not dry_run:
             self.cycles, self.last = self.cycles + 1, done
         return done
 
     def check(self, *pairs: Pair) -> Dreamt:
         """Only these pairs, now."""
-        return self._looking(ends=None, mind=self._mind).only(pairs)
+        return self._looking(ends=None).only(pairs)
 
     def close(self, within_s: float = CLOSING_S) -> None:
         """One last cycle, and the end; no longer than so many seconds. What a model still words is left to the next."""
@@ -106,19 +106,21 @@ class Dreamer:
             self._closing = True
             self._changed.notify_all()
         if self._thread is not None:
-            self._thread.join(within_s)
-        left = ends - time.monotonic()
-        if left > 0:
-            try:
-                self._looking(ends=ends, mind=None).run()
-            except (HindbrainError, OSError) as failure:
-                LOG.warning("the last cycle failed: %s", failure)
-        with self._changed:
-            self._over = True
+            self._thread.join(within_s)  # it stops after the page it is at
+        try:
+            Cycle(self._store, self._deposit, clock=self._clock, rules=self._rules, ends=ends).run()
+        except (HindbrainError, OSError) as failure:
+            LOG.warning("the last cycle failed: %s", failure)
 
-    def _looking(self, *, ends: float | None, mind: Mind | None) -> Cycle:
+    def _looking(self, *, ends: float | None) -> Cycle:
         return Cycle(
-            self._store, self._deposit, clock=self._clock, rules=self._rules, mind=mind, ends=ends, given_up=lambda: self._over
+            self._store,
+            self._deposit,
+            clock=self._clock,
+            rules=self._rules,
+            mind=self._mind,
+            ends=ends,
+            given_up=lambda: self._closing,
         )
 
     def _awake(self) -> None:
