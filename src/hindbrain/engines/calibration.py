@@ -11,6 +11,7 @@ from hindbrain.domain.task import OverriddenRule
 from hindbrain.engines.insight import insight_of
 from hindbrain.engines.plan_check import Forbidden
 from hindbrain.engines.potentials import broken_law
+from hindbrain.policy.control import TARGET_CHARS
 from hindbrain.policy.planning import ENTRIES, ENTRY_CUT, RECENT
 
 __all__ = ["Calibration", "Entry", "Recalled", "calibrated", "forbidden_by", "mentions", "must_not_list", "told"]
@@ -133,8 +134,8 @@ def told(calibration: Calibration, blocked_tools: Sequence[str] = (), blocked_ta
 
 
 def mentions(text: str, tool: str, target: str) -> bool:
-    """Whether a memory names this tool on this target, each as a whole."""
-    return _whole(tool, text) and _whole(target[:120], text)
+    """Whether a memory names this tool on this target: together as the controller writes them, or each as a whole."""
+    return _whole(f"{tool} {target}"[:TARGET_CHARS], text) or (_whole(tool, text) and _whole(target, text))
 
 
 def forbidden_by(calibration: Calibration, acts: Iterable[tuple[str, str]]) -> tuple[Forbidden, ...]:

@@ -21,17 +21,18 @@ def _must(criterion: str, kind: CheckKind, **args: Any) -> DraftCriterion:
 
 
 def _counted(goal: Goal) -> tuple[DraftCriterion, ...]:
-    return (_must("the output states a number", "regex", pattern=r"(?m)^\s*\d+\s*$"),)
+    of = goal.files[0] if goal.files else goal.parts.get("text") or goal.parts.get("pattern", "")
+    return (_must(f"the output is one number, counted for {of}", "regex", pattern=r"(?m)^\s*\d+\s*$"),)
 
 
 def _answered(goal: Goal) -> tuple[DraftCriterion, ...]:
-    return (_must("the output has at least one line", "count_at_least", n=1),)
+    of = f" of {goal.files[0]}" if goal.files else ""
+    return (_must(f"the output shows at least one line{of}", "count_at_least", n=1),)
 
 
 def _made(goal: Goal) -> tuple[DraftCriterion, ...]:
     path = writes_of(goal)[0]
-    found = [_must(f"file {path} exists and is not empty", "path_nonempty", path=path)]
-    return tuple(found)
+    return (_must(f"file {path} exists and is not empty", "path_nonempty", path=path),)
 
 
 def _ran(goal: Goal) -> tuple[DraftCriterion, ...]:
@@ -57,7 +58,7 @@ def _digest(goal: Goal) -> tuple[DraftCriterion, ...]:
     wanted = goal.parts.get("digest") or ""
     if wanted:
         return (_must(f"the digest of {goal.files[0]} is {wanted}", "contains", text=wanted),)
-    return (_must("the output states a SHA-256", "regex", pattern=r"\b[0-9a-f]{64}\b"),)
+    return (_must(f"the output states the SHA-256 of {goal.files[0]}", "regex", pattern=r"\b[0-9a-f]{64}\b"),)
 
 
 _CRITERIA: Mapping[str, Callable[[Goal], tuple[DraftCriterion, ...]]] = {

@@ -95,7 +95,7 @@ def _reading(path: str, verb: str, **then: Any) -> tuple[tuple[str, tuple[Step, 
     """Ways to read: the file as it was named, one of that name elsewhere, then the one whose name is most like it."""
     near = {"path_from": "previous", "transform": "closest_line", "args": {"name": path}}
     ways: list[tuple[str, tuple[Step, ...]]] = [(f"{verb} from the text of {path}", (_step("read", path=path, **then),))]
-    for first in dict.fromkeys([_base(path), _loose(path)]):
+    for first in (f"**/{_base(path)}", _loose(path)):
         ways.append(
             (
                 f"look for a name like {first} and {verb} from what lies nearest",
@@ -144,20 +144,24 @@ def _patterns(pattern: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(looser))
 
 
-def _globbing(goal: Goal, verb: str, **then: Any) -> list[Way]:
+def _globbing(goal: Goal, verb: str, *, loosely: bool, **then: Any) -> list[Way]:
+    """Names by pattern. Where a place was named, only places like it; and who counts is given no more than what was asked for."""
     pattern, place = goal.parts["pattern"], goal.parts.get("place", "")
-    ways = []
-    for one in _patterns(_under(pattern, place)):
-        ways.append(Way(says=f"{verb} names that match {one}", steps=(_step("glob", query=one, **then),), main="glob"))
-    if place:
-        loose = _under(pattern, f"**/*{place.rsplit('/', 1)[-1]}*")
-        ways.append(Way(says=f"{verb} below any place like {place}", steps=(_step("glob", query=loose, **then),), main="glob"))
-    return ways
+    patterns = [_under(pattern, place), *((_under(pattern, f"**/*{_base(place)}*"),) if place else ())]
+    if loosely and not place:
+        patterns += _patterns(pattern)
+    return [
+        Way(says=f"{verb} names that match {one}", steps=(_step("glob", query=one, **then),), main="glob")
+        for one in dict.fromkeys(patterns)
+    ]
 
 
 def _find_files(goal: Goal) -> list[Way]:
     command = _finding(goal.parts["pattern"], goal.parts.get("place", ""))
-    return [*_globbing(goal, "list"), Way(says=f"ask the shell: {command}", steps=(_step("run", command=command),), main="run")]
+    return [
+        *_globbing(goal, "list", loosely=True),
+        Way(says=f"ask the shell: {command}", steps=(_step("run", command=command),), main="run"),
+    ]
 
 
 def _ranked_files(goal: Goal) -> list[Way]:
@@ -173,7 +177,7 @@ def _ranked_files(goal: Goal) -> list[Way]:
 def _count_files(goal: Goal) -> list[Way]:
     command = _finding(goal.parts["pattern"], goal.parts.get("place", "")) + " | wc -l"
     shell = Way(says=f"ask the shell: {command}", steps=(_step("run", command=command),), main="run")
-    return [*_globbing(goal, "count", then="count_lines"), shell]
+    return [*_globbing(goal, "count", loosely=False, then="count_lines"), shell]
 
 
 def _count_in_files(goal: Goal) -> list[Way]:

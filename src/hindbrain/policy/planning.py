@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 __all__ = [
     "ALIKE",
+    "COMBINATIONS",
     "EMPTY_CRITERIA",
     "ENTRIES",
     "ENTRY_CUT",
@@ -11,7 +12,6 @@ __all__ = [
     "GENERATIONS",
     "GUIDANCE",
     "MEMORY_S",
-    "NEXT_MOVES",
     "PAIRS_ASKED",
     "RECENT",
     "TASKS_KEPT",
@@ -27,8 +27,8 @@ ENTRY_CUT = 400  # characters of one memory
 RECENT = 3  # newest episodes that are quoted
 PAIRS_ASKED = 24  # pairs of tool and target that one plan asks memory about
 TOOL_DISTRUST = (5.0, -3.0)  # attention and decision over all targets of a tool; less is the fault of single targets
+COMBINATIONS = 400  # plans that are compared before the planner says that no way is left
 TASKS_KEPT = 256  # tasks whose plans are remembered, in case their ends were not heard
-NEXT_MOVES = (2, 3)  # fewest and most proposals of a graceful failure
 
 # Criteria that no result can fail.
 EMPTY_CRITERIA = (

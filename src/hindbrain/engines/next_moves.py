@@ -1,0 +1,57 @@
+"""Next moves: what a person can do when a task is given up, from what was tried and what was not. Two or three, and concrete."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from hindbrain.domain.plan import Draft
+from hindbrain.domain.task import SubTaskOutcome
+from hindbrain.engines.goals import Goal
+from hindbrain.engines.plan_check import acts_of, normal
+from hindbrain.engines.ways import Way, ways_to
+from hindbrain.policy.control import NEXT_MOVES
+
+__all__ = ["moves_after", "partial_of"]
+
+
+def partial_of(outcomes: Sequence[SubTaskOutcome]) -> tuple[Any, ...]:
+    """What was achieved: the outputs of the parts that matched."""
+    return tuple(one.output for one in outcomes if one.status == "matched")
+
+
+def moves_after(outcomes: Sequence[SubTaskOutcome], goals: Sequence[Goal] = ()) -> tuple[str, ...]:
+    """What to do next: first the obstacle that was met, then a way that was not tried, then the part that is left."""
+    failed = [one for one in outcomes if one.status == "failed" and not one.x.skipped]
+    moves: list[str] = []
+    for outcome in failed:
+        call = next((call for call in reversed(outcome.tool_calls) if call.error), None)
+        if call is not None and call.target:
+            moves.append(
+                f"See to {call.target!r}: {call.tool} said {(call.error or '').strip()[:120]!r}. Then ask for the same again."
+            )
+            break
+    tried = {(call.tool, normal(call.target)) for one in outcomes for call in one.tool_calls if call.target}
+    asked = [goal for goal in goals if not _reached(goal, outcomes)]
+    for goal in asked:
+        way = next((way for way in ways_to(goal) if not set(_acts(way)) & tried), None)
+        if way is not None:
+            moves.append(f"Ask for it another way, which was not tried: {way.says}.")
+            break
+    done = [one for one in outcomes if one.status == "matched"]
+    if done and failed:
+        left = asked[0].sentence if asked else failed[0].intent
+        moves.append(f"Keep what is there ({len(done)} of {len(outcomes)} parts) and ask only for: {left}")
+    if failed and failed[0].failure_reason:
+        moves.append(f"Say in the goal what is meant, for this was in the way: {failed[0].failure_reason[:160]}")
+    moves.append("Name the files by their path from the workspace, and what the result has to show.")
+    moves.append("Set a model (see `hindbrain help run`), which can plan what no rule knows.")
+    least, most = NEXT_MOVES
+    return tuple(dict.fromkeys(moves))[: max(least, most)]
+
+
+def _acts(way: Way) -> tuple[tuple[str, str], ...]:
+    return acts_of(Draft(intent=way.says, steps=way.steps))
+
+
+def _reached(goal: Goal, outcomes: Sequence[SubTaskOutcome]) -> bool:
+    says = {way.says for way in ways_to(goal)}
+    return any(one.status == "matched" and one.intent in says for one in outcomes)
