@@ -147,6 +147,14 @@ def test_ctl_112_an_action_that_was_killed_failed_whatever_its_status_says() -> 
     assert not made("path_exists", killed, look, paths={"data.csv": PathFact(exists=True, size=1)}, path="data.csv").passed
 
 
+@pytest.mark.parametrize("word", ["[BLOCKED]", "[CAUTION]", "[LAW1]"])
+def test_ctl_101_112_a_call_that_was_not_made_shows_nothing(word: str) -> None:
+    refused = shown(1, "run", {"command": "make a.txt"}, f"{word} make a.txt")
+
+    assert proving((refused, LS)) == ()
+    assert not made("contains", refused, text="a.txt").passed
+
+
 def test_ctl_112_another_file_that_was_written_does_not_stand_for_one_that_was_not() -> None:
     there = {"a.md": PathFact(exists=True, size=1), "b.md": PathFact(exists=True, size=1)}
     refused = shown(1, "write", {"path": "a.md", "content": "x"}, "", "disk full")

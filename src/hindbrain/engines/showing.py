@@ -11,7 +11,7 @@ from typing import Any
 import regex  # type: ignore[import-untyped]  # it comes without types
 
 from hindbrain.domain.task import ExecutionResult, ToolCall
-from hindbrain.policy.checks import BROKEN_OFF, LOOKING_COMMANDS, LOOKING_TOOLS
+from hindbrain.policy.checks import BROKEN_OFF, LOOKING_COMMANDS, LOOKING_TOOLS, REFUSED
 
 __all__ = ["Shown", "as_text", "exit_status", "failed", "lines", "looks", "program_words", "proving", "shown_by", "words_of"]
 
@@ -96,7 +96,7 @@ def looks(call: ToolCall) -> bool:
 
 def failed(shown: Shown) -> bool:
     """Whether a call came to nothing, by its own words."""
-    if shown.call.error is not None or (exit_status(shown) or 0) != 0:
+    if shown.call.error is not None or (exit_status(shown) or 0) != 0 or shown.text.lstrip().startswith(REFUSED):
         return True
     told = shown.call.output_snippet.strip().lower()
     return not looks(shown.call) and any(told == word or told.endswith(f" {word}") for word in BROKEN_OFF)

@@ -22,6 +22,7 @@ __all__ = [
     "PATHS_LOOKED_AT",
     "PERMISSION",
     "PROTECTED",
+    "REFUSED",
     "REGEX_SECONDS",
     "SCORING_ERROR",
     "SEARCHING_TOOLS",
@@ -59,6 +60,7 @@ PATHS_LOOKED_AT = 200  # lines of an output that are looked up as paths
 NO_CHECK = "no mechanical check"
 SCORING_ERROR = "scoring error"
 LAW1 = "[LAW1]"
+REFUSED = (LAW1, "[BLOCKED]", "[CAUTION]")  # how the gateway of the tools begins what it says of a call that it did not make
 DRIFT = "intent drift"
 DRIFT_CRITERION = "the result is about what the request names"
 INVENTED_CRITERION = "the result says only what the tools gave"
