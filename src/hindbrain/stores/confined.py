@@ -177,7 +177,7 @@ def _become(spec: dict[str, Any], kernel: ctypes.CDLL) -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (_LARGEST_FILE, _LARGEST_FILE))
         if spec["confine"]:
             _confine(spec)
-        os.execve("/bin/sh", ["sh", "-c", spec["command"]], dict(os.environ))  # noqa: S606 - its whole purpose
+        os.execv("/bin/sh", ["sh", "-c", spec["command"]])  # noqa: S606 - its whole purpose
     except OSError as wrong:
         os.write(2, f"hindbrain: not started, because it could not be contained: {wrong}\n".encode())
     os._exit(_NOT_APPLIED)

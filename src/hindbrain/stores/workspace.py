@@ -15,7 +15,7 @@ import regex  # type: ignore[import-untyped]  # it comes without types
 
 from hindbrain.domain.errors import PathRefused
 from hindbrain.policy.tools import FOUND_MOST, GLOB_MOST, READ_MOST, SEARCH_S, WRITE_MOST
-from hindbrain.stores.ignoring import spec_of
+from hindbrain.stores.patterns import pattern_of
 
 __all__ = ["TRASH", "Changes", "Found", "Listed", "Text", "Workspace", "shown"]
 
@@ -193,15 +193,13 @@ class Workspace:
 
     def glob(self, pattern: str, *, under: str = ".") -> Listed:
         """Files that match; a pattern without a slash holds at every depth."""
-        if not pattern or "\n" in pattern or pattern.startswith(("!", "#")) or len(pattern) > 1_000:
-            raise PathRefused("this cannot be a pattern", fix="give one such as *.py")
-        spec = spec_of([pattern.removeprefix("./")])
+        wanted = pattern_of(pattern)
         kept: list[str] = []
         looked, whole = 0, True
         prefix = "" if self.relative(under) == "." else self.relative(under) + "/"
         for name in self._names(under):
             looked += 1
-            if spec.match_file(name.removeprefix(prefix)) or spec.match_file(name):
+            if wanted.matches(name.removeprefix(prefix)) or (prefix and wanted.matches(name)):
                 if len(kept) >= GLOB_MOST:
                     whole = False
                     break
@@ -219,13 +217,13 @@ class Workspace:
         except regex.error as wrong:
             raise PathRefused(f"this is no regular expression: {wrong}", fix="correct it, or search for plain text") from wrong
         ends = time.monotonic() + SEARCH_S
-        spec = spec_of([files]) if files else None
+        named = pattern_of(files) if files else None
         lines: list[str] = []
         looked = 0
         facts = self.facts(under)
         names = iter([self.relative(under)]) if facts is not None and stat.S_ISREG(facts.st_mode) else self._names(under)
         for name in names:
-            if spec is not None and not spec.match_file(name):
+            if named is not None and not named.matches(name):
                 continue
             left = ends - time.monotonic()
             if left <= 0:
