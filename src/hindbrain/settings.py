@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from hindbrain.domain.errors import ConfigInvalid
+from hindbrain.policy.limits import MODEL_CALLS_PER_TASK, MODEL_TOKENS_PER_DAY, MODEL_TOKENS_PER_TASK
 
 __all__ = ["SETTINGS", "Setting", "Settings"]
 
@@ -131,6 +132,136 @@ SETTINGS: tuple[Setting, ...] = (
         help="whether outcomes of using memory may be recorded on this machine; reports on them work either way",
         read_by="hindbrain.services.house",
         environment="HINDBRAIN_ADOPTION",
+    ),
+    Setting(
+        name="model_provider",
+        default="none",
+        help=(
+            "which models are asked, in order, separated by commas: openai (any endpoint with chat completions), "
+            "anthropic, command; none asks nobody, and the control loop goes by its rules"
+        ),
+        read_by="hindbrain.services.control.model_plan",
+        environment="HINDBRAIN_MODEL_PROVIDER",
+    ),
+    Setting(
+        name="model_base_url",
+        default="",
+        help="address of each provider, in the order of model_provider; an empty place is the provider's own",
+        read_by="hindbrain.services.control.model_plan",
+        environment="HINDBRAIN_MODEL_BASE_URL",
+    ),
+    Setting(
+        name="model_name",
+        default="",
+        help="model of each provider, in the order of model_provider, for both tiers",
+        read_by="hindbrain.services.control.model_plan",
+        environment="HINDBRAIN_MODEL_NAME",
+    ),
+    Setting(
+        name="model_name_brain",
+        default="",
+        help=("model of each provider for the tier brain, which perceives, plans and judges; an empty place takes model_name"),
+        read_by="hindbrain.services.control.model_plan",
+    ),
+    Setting(
+        name="model_name_tool",
+        default="",
+        help=("model of each provider for the tier tool, which executes, checks and dreams; an empty place takes model_name"),
+        read_by="hindbrain.services.control.model_plan",
+    ),
+    Setting(
+        name="model_tiers",
+        default="",
+        help=("roles whose tier is not the usual one, such as R4a=brain; R4b is never served by a lower tier than R2"),
+        read_by="hindbrain.services.control.model_plan",
+    ),
+    Setting(
+        name="model_key_env",
+        default="",
+        help=(
+            "name of the variable that holds the key of each provider, in the order of model_provider; an empty place is "
+            "the usual variable at the provider's own address, and no key elsewhere"
+        ),
+        read_by="hindbrain.services.control.model_plan",
+    ),
+    Setting(
+        name="model_key_file",
+        default="",
+        help=(
+            "file that holds the key of each provider, in the order of model_provider; of mode 600 and outside of every "
+            "repository"
+        ),
+        read_by="hindbrain.services.control.model_plan",
+    ),
+    Setting(
+        name="model_command",
+        default="",
+        help=("command that answers a prompt from its input on its output, for the provider command; no shell reads it"),
+        read_by="hindbrain.services.control.model_plan",
+    ),
+    Setting(
+        name="model_fallback",
+        default="rules",
+        choices=("rules", "none"),
+        help="whether rules stand in when no provider answers; none ends the step with model_failed",
+        read_by="hindbrain.services.control.model_plan",
+    ),
+    Setting(
+        name="model_stream",
+        default=True,
+        help="whether answers are read as a stream, so that a slow model is not taken for a dead one",
+        read_by="hindbrain.services.control.model_plan",
+    ),
+    Setting(
+        name="model_prompts",
+        default="keep",
+        choices=("keep", "digest"),
+        help="whether prompts and replies are kept with each call, or only their digests",
+        read_by="hindbrain.services.control.model_plan",
+        environment="HINDBRAIN_MODEL_PROMPTS",
+    ),
+    Setting(
+        name="model_price_in",
+        default="",
+        help=("price of a million tokens of prompt, one for each provider; 3/0.8 gives brain and tool a price of their own"),
+        read_by="hindbrain.services.control.model_plan",
+    ),
+    Setting(
+        name="model_price_out",
+        default="",
+        help="price of a million tokens of reply, written like model_price_in",
+        read_by="hindbrain.services.control.model_plan",
+    ),
+    Setting(
+        name="model_cap_per_task",
+        default="",
+        help=("money that the models of one task may cost, such as 2.50; empty is no cap; a call that might pass it is not made"),
+        read_by="hindbrain.services.control.model_plan",
+    ),
+    Setting(
+        name="model_cap_per_day",
+        default="",
+        help="money that the models of one brain may cost in a day (UTC); empty is no cap",
+        read_by="hindbrain.services.control.model_plan",
+        environment="HINDBRAIN_MODEL_CAP_PER_DAY",
+    ),
+    Setting(
+        name="model_calls_per_task",
+        default=MODEL_CALLS_PER_TASK,
+        help="calls of models that one task may make; 0 is no limit; beyond it the roles go by their rules",
+        read_by="hindbrain.services.control.model_plan",
+    ),
+    Setting(
+        name="model_tokens_per_task",
+        default=MODEL_TOKENS_PER_TASK,
+        help="tokens that the models of one task may cost, prompts and replies together; 0 is no cap",
+        read_by="hindbrain.services.control.model_plan",
+    ),
+    Setting(
+        name="model_tokens_per_day",
+        default=MODEL_TOKENS_PER_DAY,
+        help="tokens that the models of one brain may cost in a day (UTC); 0 is no cap",
+        read_by="hindbrain.services.control.model_plan",
     ),
 )
 _BY_NAME = {setting.name: setting for setting in SETTINGS}

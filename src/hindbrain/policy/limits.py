@@ -9,6 +9,9 @@ __all__ = [
     "LOCK_WAIT_S",
     "MEDULLA_SOFT_CAP",
     "MEDULLA_WARN_AT",
+    "MODEL_CALLS_PER_TASK",
+    "MODEL_TOKENS_PER_DAY",
+    "MODEL_TOKENS_PER_TASK",
     "SCAN_INLINE_FILES",
     "SWEEP_SHARE",
 ]
@@ -24,3 +27,6 @@ MEDULLA_WARN_AT = 300  # from here on nobody reads it; doctor says so
 LOCK_WAIT_S = 30.0  # a writer of one slug waits this long for another before it is told busy
 SWEEP_SHARE = 100  # looking for files edited in place takes one part in a hundred of the owner's time at most
 SCAN_INLINE_FILES = 2_000  # up to this many files a changed directory is read within the call; above, beside it
+MODEL_CALLS_PER_TASK = 60  # a task with the most replans and retries asks about half of it
+MODEL_TOKENS_PER_TASK = 400_000  # so many calls at a few thousand tokens each
+MODEL_TOKENS_PER_DAY = 4_000_000  # ten such tasks
