@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from hindbrain.domain.errors import ConfigInvalid
+from hindbrain.policy.control import CHOICES, DEFAULTS, KEYS, MEANINGS, altered
 from hindbrain.policy.limits import MODEL_CALLS_PER_TASK, MODEL_TOKENS_PER_DAY, MODEL_TOKENS_PER_TASK
 
 __all__ = ["SETTINGS", "Setting", "Settings"]
@@ -264,6 +265,16 @@ SETTINGS: tuple[Setting, ...] = (
         read_by="hindbrain.services.control.model_plan",
     ),
 )
+SETTINGS += tuple(
+    Setting(
+        name=key,
+        default=getattr(DEFAULTS, field),
+        choices=CHOICES.get(key, ()),
+        help=MEANINGS[key],
+        read_by="hindbrain.services.control.params",
+    )
+    for key, field in KEYS.items()
+)
 _BY_NAME = {setting.name: setting for setting in SETTINGS}
 
 
@@ -276,6 +287,8 @@ def _checked(setting: Setting, raw: object, source: str) -> Value:
             value = text in ("1", "true", "yes", "on") if kind is bool else kind(text)
         except ValueError:
             value = raw
+    if kind is float and isinstance(value, int) and not isinstance(value, bool):
+        value = float(value)
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
         raise ConfigInvalid(
             f"{source} sets {setting.name} to {raw!r}; it takes a {kind.__name__}",
@@ -308,6 +321,7 @@ class Settings:
         for setting in SETTINGS:
             if setting.environment and (raw_env := environ.get(setting.environment)):
                 found[setting.name] = _checked(setting, raw_env, setting.environment)
+        altered(DEFAULTS, {name: value for name, value in found.items() if name in KEYS})  # together they must make sense
         return cls(found)
 
     def text(self, name: str) -> str:
@@ -315,6 +329,9 @@ class Settings:
 
     def number(self, name: str) -> int:
         return int(self._values[name])
+
+    def real(self, name: str) -> float:
+        return float(self._values[name])
 
     def flag(self, name: str) -> bool:
         return bool(self._values[name])
@@ -326,8 +343,19 @@ class Settings:
 def _file_values(config: Path) -> dict[str, Any]:
     try:
         with config.open("rb") as file:
-            return tomllib.load(file)
+            return _flat(tomllib.load(file))
     except FileNotFoundError:
         return {}
     except tomllib.TOMLDecodeError as broken:
         raise ConfigInvalid(f"{config.name} is not TOML: {broken}", fix=f"correct the line that {config.name} names") from broken
+
+
+def _flat(table: Mapping[str, Any]) -> dict[str, Any]:
+    """Names as they stand in the table of settings: `[ggs] alpha` and `ggs.alpha` are the same."""
+    found: dict[str, Any] = {}
+    for name, value in table.items():
+        if isinstance(value, dict):
+            found |= {f"{name}.{inner}": deeper for inner, deeper in _flat(value).items()}
+        else:
+            found[name] = value
+    return found

@@ -10,7 +10,7 @@ from hindbrain.settings import SETTINGS, Setting
 from tests.architecture.source import ROOT, modules
 
 PAGE = ROOT / "docs" / "reference" / "settings.md"
-_READERS = ("text", "number", "flag")
+_READERS = ("text", "number", "real", "flag")
 
 
 def _read_names(tree: ast.Module) -> set[str]:

@@ -22,7 +22,20 @@ from hindbrain.engines.gradient import (
 )
 from hindbrain.policy.control import Params
 
-__all__ = ["INIT", "AbandonReason", "Decision", "Standing", "accepted", "decided", "ended"]
+__all__ = [
+    "INIT",
+    "AbandonReason",
+    "Decision",
+    "Reading",
+    "Standing",
+    "Step",
+    "accepted",
+    "decided",
+    "ended",
+    "read_round",
+    "reading_of",
+    "stepped",
+]
 
 AbandonReason = Literal["budget", "law2", "recommendation", "plan_failure", "cancelled"]
 INIT = "init"
@@ -83,18 +96,61 @@ class Decision:
         return self.directive in ("accept", "success", "abandon")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """All that a round that was not taken is decided by: how far, why, when, and what the gate advises."""
+
+    D: float
+    P: float
+    elapsed_ms: int
+    advised_to_stop: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """What a reading leads to, given the loss before it and how many rounds there were."""
+
+    loss: Loss
+    grad_l: float
+    parts: GradientParts
+    worse: int
+    macro: Macro
+    reason: AbandonReason | None
+
+
+def stepped(reading: Reading, *, rounds: int, before: Loss | None, worse: int, params: Params) -> Step:
+    """The cascade, then the two reasons to stop that it does not know. Neither takes away a result that is good enough."""
+    loss = loss_of(reading.D, reading.P, budget_used(rounds, reading.elapsed_ms, params), params)
+    grad_l, parts = gradient(loss, before, params)
+    worse = worse + 1 if worsening(grad_l, params) else 0
+    macro = macro_state(loss, grad_l, params)
+    reason: AbandonReason | None = None
+    if macro is Macro.ABANDON:
+        reason = "budget"
+    elif macro is not Macro.SUCCESS and worse >= params.law2_rounds:
+        macro, reason = Macro.ABANDON, "law2"
+    elif macro is not Macro.SUCCESS and reading.advised_to_stop:
+        macro, reason = Macro.ABANDON, "recommendation"
+    return Step(loss=loss, grad_l=grad_l, parts=parts, worse=worse, macro=macro, reason=reason)
+
+
+def read_round(request: ReplanRequest) -> Measured:
+    """Distance and process of a round: over its subtasks, or over the task's own criteria when only the whole was not taken."""
+    if request.x.reason == "gate_failed":
+        return measured(request.outcomes)
+    return judged(request.x.task_criteria_verdicts, request.gap_summary)
+
+
+def reading_of(found: Measured, request: ReplanRequest) -> Reading:
+    return Reading(D=found.D, P=found.P, elapsed_ms=request.elapsed_ms, advised_to_stop=request.recommendation == "abandon")
+
+
 def decided(standing: Standing, request: ReplanRequest, params: Params, workspace: str = "") -> Decision:
     """A round that was not taken."""
-    found = (
-        measured(request.outcomes)
-        if request.x.reason == "gate_failed"
-        else judged(request.x.task_criteria_verdicts, request.gap_summary)
-    )
+    found = read_round(request)
     rounds = standing.rounds + 1
-    loss = loss_of(found.D, found.P, budget_used(rounds, request.elapsed_ms, params), params)
-    grad_l, parts = gradient(loss, standing.loss, params)
-    worse = standing.worse + 1 if worsening(grad_l, params) else 0
-    macro, reason = _macro(loss, grad_l, worse, request, params)
+    step = stepped(reading_of(found, request), rounds=rounds, before=standing.loss, worse=standing.worse, params=params)
+    loss, grad_l, macro, reason = step.loss, step.grad_l, step.macro, step.reason
     failed = failing(request.outcomes, request.failed_subtasks)
     calls = calls_of(failed, workspace)
     tried = union(standing.tried, calls)
@@ -106,7 +162,7 @@ def decided(standing: Standing, request: ReplanRequest, params: Params, workspac
         mission_id=request.x.mission_id or standing.mission_id,
         rounds=rounds,
         loss=loss,
-        worse=worse,
+        worse=step.worse,
         directive=macro,
         tried=tried,
         fingerprints=union(standing.fingerprints, filter(None, (request.x.plan_fingerprint,))),
@@ -133,7 +189,7 @@ def decided(standing: Standing, request: ReplanRequest, params: Params, workspac
         params=params,
         loss=loss,
         grad_l=grad_l,
-        parts=parts,
+        parts=step.parts,
         urgency=turn,
         measured=found,
         blocks=chosen,
@@ -141,19 +197,6 @@ def decided(standing: Standing, request: ReplanRequest, params: Params, workspac
         abandon_reason=reason,
         accountable=accountable(reason, request.x.reason, failed, process=found.P, same_plan=same_plan) if reason else None,
     )
-
-
-def _macro(loss: Loss, grad_l: float, worse: int, request: ReplanRequest, params: Params) -> tuple[Macro, AbandonReason | None]:
-    """The cascade, then the two reasons to stop that it does not know. Neither takes away a result that is good enough."""
-    macro = macro_state(loss, grad_l, params)
-    if macro is Macro.ABANDON:
-        return macro, "budget"
-    if macro is not Macro.SUCCESS:
-        if worse >= params.law2_rounds:
-            return Macro.ABANDON, "law2"
-        if request.recommendation == "abandon":
-            return Macro.ABANDON, "recommendation"
-    return macro, None
 
 
 def accepted(standing: Standing, summary: OutcomeSummary, params: Params) -> Decision:

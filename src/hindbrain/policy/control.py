@@ -8,6 +8,7 @@ from hindbrain.domain.errors import ConfigInvalid
 from hindbrain.domain.message import MessageType, Role
 
 __all__ = [
+    "CHOICES",
     "CONSUMER_LAG",
     "DECIMALS",
     "DEFAULTS",
@@ -20,8 +21,11 @@ __all__ = [
     "KEYS",
     "LISTEN_S",
     "LOGICAL_WORDS",
+    "MEANINGS",
     "NEXT_MOVES",
     "PATHS",
+    "RUNS_MOST",
+    "RUN_ENDS_S",
     "TARGET_CHARS",
     "TUNED",
     "Params",
@@ -67,6 +71,8 @@ JOURNAL_BATCH = 500  # writes in one transaction: one sync for all of them
 JOURNAL_RETRY_S = 0.25  # until a store that takes nothing is tried again
 
 LISTEN_S = 0.5  # until a listener looks by itself: what another process said rings no bell in this one
+RUNS_MOST = 8  # tasks at once in one process: each has half a dozen threads and may ask a model
+RUN_ENDS_S = 15.0  # a cancelled task stops its commands, says its last words and is written
 CONSUMER_LAG = 256  # messages behind, from which a reader is named as slow; it still gets all of them
 DECIMALS = 9  # every number is rounded to these before it is compared: in binary 0.6*4/3 is below 0.8
 TARGET_CHARS = 120  # of one tool or target in what is remembered of a task
@@ -140,25 +146,32 @@ _THRESHOLDS = ("epsilon", "delta", "rho", "theta")
 _LEAST = {"max_replans": 1, "time_budget_ms": 1000, "law2_rounds": 1, "max_retries": 0, "max_tool_calls": 1}
 _CHOICES = {"gradient_basis": ("total", "quality"), "break_credit": ("deferred", "immediate")}
 
-# The name of each number where people set it, and the field that holds it.
-KEYS: Mapping[str, str] = {
-    "ggs.alpha": "alpha",
-    "ggs.beta": "beta",
-    "ggs.lambda": "lam",
-    "ggs.w1": "w1",
-    "ggs.w2": "w2",
-    "ggs.epsilon": "epsilon",
-    "ggs.delta": "delta",
-    "ggs.rho": "rho",
-    "ggs.theta": "theta",
-    "ggs.time_budget_ms": "time_budget_ms",
-    "ggs.max_replans": "max_replans",
-    "ggs.law2_rounds": "law2_rounds",
-    "ggs.gradient_basis": "gradient_basis",
-    "ggs.break_credit": "break_credit",
-    "r4a.max_retries": "max_retries",
-    "r3.max_tool_calls": "max_tool_calls",
-}
+# The name of each number where people set it, the field that holds it, and what it is.
+_NAMED = (
+    ("ggs.alpha", "alpha", "weight of the distance to the goal in the loss of a round"),
+    ("ggs.beta", "beta", "weight of how it went in the loss of a round, before it shrinks with the budget"),
+    ("ggs.lambda", "lam", "weight of the used budget in the loss of a round"),
+    ("ggs.w1", "w1", "share of replans in the used budget; w1 and w2 are 1 together"),
+    ("ggs.w2", "w2", "share of time in the used budget"),
+    ("ggs.epsilon", "epsilon", "change of the loss from which a round counts as better or worse"),
+    ("ggs.delta", "delta", "distance at or below which a result is good enough"),
+    ("ggs.rho", "rho", "share of failures above which the approach is at fault, not the surroundings"),
+    ("ggs.theta", "theta", "used budget at or above which a task is given up"),
+    ("ggs.time_budget_ms", "time_budget_ms", "milliseconds one task may take"),
+    ("ggs.max_replans", "max_replans", "times one task may be planned anew"),
+    ("ggs.law2_rounds", "law2_rounds", "worsening rounds in a row that end a task"),
+    (
+        "ggs.gradient_basis",
+        "gradient_basis",
+        "whether the used budget counts in the change of the loss: total, or quality without it",
+    ),
+    ("ggs.break_credit", "break_credit", "when a change of tools is remembered as good: deferred until it helped, or immediate"),
+    ("r4a.max_retries", "max_retries", "corrections of one subtask before it counts as failed"),
+    ("r3.max_tool_calls", "max_tool_calls", "tool calls in one attempt at a subtask"),
+)
+KEYS: Mapping[str, str] = {key: name for key, name, _ in _NAMED}
+MEANINGS: Mapping[str, str] = {key: meaning for key, _, meaning in _NAMED}
+CHOICES: Mapping[str, tuple[str, ...]] = {key: _CHOICES[name] for key, name, _ in _NAMED if name in _CHOICES}
 # What a tuning may propose to change, for all tasks or for those of one class.
 TUNED = tuple(
     f"ggs.{name}" for name in ("alpha", "beta", "lambda", "w1", "w2", "epsilon", "delta", "rho", "theta", "gradient_basis")
