@@ -10,6 +10,7 @@ from hindbrain.domain.ledger import Break, Entry, breaks
 from hindbrain.services.brains import Brains
 from hindbrain.services.card_record import CardRecord
 from hindbrain.services.gateway import recorded
+from hindbrain.services.message_record import MessageRecord
 from hindbrain.services.routing import Router
 from hindbrain.stores.port import BrainStore
 
@@ -32,9 +33,10 @@ class Ledgers:
             # The texts first: whatever was written until now has its entry before the head that is read next.
             texts, cards = _texts(opened.store), CardRecord(opened.store)
             head = opened.store.head()
+            messages = MessageRecord(opened.store, head[0])
             changed: list[Break] = []
-            broken = breaks(_compared(_walk(opened.store, head[0]), texts, cards, changed), head=head)
-            broken += [*changed, *_beyond(opened.store, head[0]), *cards.breaks()]
+            broken = breaks(_compared(_walk(opened.store, head[0]), texts, (cards, messages), changed), head=head)
+            broken += [*changed, *_beyond(opened.store, head[0]), *cards.breaks(), *messages.breaks()]
             broken += [Break(seq=seq, reason=f"the entry that wrote {slug} is missing") for seq, (slug, _) in texts.items()]
         answer: dict[str, Any] = {
             "ok": True,
@@ -85,11 +87,15 @@ def _texts(store: BrainStore) -> dict[int, tuple[str, str]]:
 
 
 def _compared(
-    entries: Iterable[Entry], texts: dict[int, tuple[str, str]], cards: CardRecord, changed: list[Break]
+    entries: Iterable[Entry],
+    texts: dict[int, tuple[str, str]],
+    records: tuple[CardRecord, MessageRecord],
+    changed: list[Break],
 ) -> Iterator[Entry]:
     """The same entries; on the way each is held against what it wrote. What stays in `texts` has no entry."""
     for entry in entries:
-        cards.see(entry)
+        for record in records:
+            record.see(entry)
         slug, digest = texts.pop(entry.seq, ("", ""))
         if digest and f'"digest":"{digest}"' not in entry.payload:
             changed.append(Break(seq=entry.seq, reason=f"the text of {slug} is not the one it wrote"))
