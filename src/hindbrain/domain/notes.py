@@ -97,6 +97,7 @@ class MemoryResponse(Record, frozen=True, kw_only=True):
 class RecallMore(Record, frozen=True, kw_only=True):
     sop_ids: tuple[str, ...] = ()
     megram_ids: tuple[str, ...] = ()
+    law_conflicts: tuple[str, ...] = ()  # rules that were kept back, because a law stands above them
     error: str | None = None
 
 
