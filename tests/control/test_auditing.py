@@ -34,8 +34,8 @@ BUDGET = 300_000
 class Watching:
     """The state machine, fed with records."""
 
-    def __init__(self, params: Callable[[str], Params] = lambda _: DEFAULTS) -> None:
-        self.watch = Watch(params)
+    def __init__(self, numbers: Callable[[str, str], Params] = lambda _, __: DEFAULTS) -> None:
+        self.watch = Watch(numbers)
         self.seq = 0
 
     def sees(self, *records: Record, at: int = START, sender: Role | None = None, to: Role | None = None) -> list[str]:
@@ -91,7 +91,7 @@ def test_ctl_271_the_kinds_are_these_and_no_other() -> None:
 def test_ctl_272_a_message_on_any_other_path_is_a_boundary_violation(kind: MessageType) -> None:
     for sender in Role:
         for to in Role:
-            watch = Watch(lambda _: DEFAULTS)
+            watch = Watch(lambda _, __: DEFAULTS)
             seen = Seen(id="m", seq=1, at=START, sender=sender.value, recipient=to.value, type=kind.value, payload={})
             shown = {finding.kind for finding in watch.see(seen, facts_of(seen))}
 
@@ -130,7 +130,7 @@ def test_ctl_273_a_directive_whose_loss_grows_by_epsilon_is_a_convergence_failur
 
 
 def test_ctl_273_epsilon_is_that_of_the_class_and_never_what_the_message_says() -> None:
-    watching = Watching(lambda name: replace(DEFAULTS, epsilon=0.3) if name == "slow" else DEFAULTS)
+    watching = Watching(lambda name, _: replace(DEFAULTS, epsilon=0.3) if name == "slow" else DEFAULTS)
     said = directive("t1", grad=0.2, parts=(0.2, 0.0))
     forged = msgspec.structs.replace(said, x=msgspec.structs.replace(said.x, params={"epsilon": 0.9}))
 
@@ -218,7 +218,7 @@ def test_ctl_277_a_second_plan_has_a_time_of_its_own() -> None:
 
 
 def test_ctl_277_ctl_280_budgets_are_those_of_the_class() -> None:
-    watching = Watching(lambda name: replace(DEFAULTS, time_budget_ms=1_000) if name == "quick" else DEFAULTS)
+    watching = Watching(lambda name, _: replace(DEFAULTS, time_budget_ms=1_000) if name == "quick" else DEFAULTS)
     watching.sees(spec("t1", task_class="quick"), manifest("t1", "s1"))
 
     assert watching.late(START + 1_999) == []
@@ -437,7 +437,7 @@ def test_ctl_271_what_a_schema_refused_is_told_by_its_place_and_never_by_its_wor
         type="FinalResult",
         payload={"refused": "Invalid enum value 'the secret plan' - at `$.directive`"},
     )
-    (finding,) = Watch(lambda _: DEFAULTS).see(seen, facts_of(seen))
+    (finding,) = Watch(lambda _, __: DEFAULTS).see(seen, facts_of(seen))
 
     assert finding.kind is Anomaly.SCHEMA_VIOLATION
     assert finding.detail == "FinalResult from R7 to User does not fit its schema at $.directive"

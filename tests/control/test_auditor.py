@@ -272,7 +272,7 @@ def test_ctl_286_a_report_that_was_written_before_a_crash_is_not_made_twice(stre
     stream.say(AuditQuery(query_id="q1"))
     stream.written()
     log = AuditLog(stream.path / "audit")
-    dying = Auditor(cast(Voice, _Mute(stream)), Tap(stream.store.messages), log, params=lambda _: DEFAULTS, counters=dict)
+    dying = Auditor(cast(Voice, _Mute(stream)), Tap(stream.store.messages), log, numbers=lambda _, __: DEFAULTS, counters=dict)
     with pytest.raises(RuntimeError):
         dying.look()
     stream.auditor = stream.another()
@@ -529,7 +529,7 @@ def test_ctl_266_looking_is_cheap_when_nothing_is_new(stream: Stream) -> None:
 
 def test_ctl_017_an_auditor_needs_a_voice(stream: Stream) -> None:
     with pytest.raises(ValueError, match="voice"):
-        Auditor(cast(Voice, None), Tap(stream.store.messages), stream.log, params=lambda _: DEFAULTS, counters=dict)
+        Auditor(cast(Voice, None), Tap(stream.store.messages), stream.log, numbers=lambda _, __: DEFAULTS, counters=dict)
 
 
 def test_ctl_267_hearing_a_query_is_looking(stream: Stream) -> None:

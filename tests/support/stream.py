@@ -64,11 +64,11 @@ _DONE = Criterion(criterion="out.txt exists")
 class Stream:
     """One brain's bus with a clock that the test moves, and its auditor."""
 
-    def __init__(self, path: Path, *, params: Callable[[str], Params] = lambda _: DEFAULTS) -> None:
+    def __init__(self, path: Path, *, numbers: Callable[[str, str], Params] = lambda _, __: DEFAULTS) -> None:
         self.path = path
         self.now = START
         self.counters: dict[str, int] = {}
-        self._params = params
+        self._numbers = numbers
         self.store: BrainStore = SqliteStore(path, BRAIN)
         self.journal = Journal(self.store, written=lambda: self.bus.wake(), retry_s=0.01)
         self.bus = Bus(self.store, self.journal, clock=lambda: self.now, salt="salt")
@@ -86,7 +86,7 @@ class Stream:
             return self.counters
 
         log = AuditLog(self.path / "audit")
-        return Auditor(self.bus.voice(Role.AUDITOR), Tap(self.store.messages), log, params=self._params, counters=counters)
+        return Auditor(self.bus.voice(Role.AUDITOR), Tap(self.store.messages), log, numbers=self._numbers, counters=counters)
 
     def say(self, *records: Record, sender: Role | None = None, to: Role | None = None, after_ms: int = 0) -> None:
         """Publish records on their own paths, or on another: what the bus refuses is kept, and nobody hears it."""

@@ -24,7 +24,10 @@ from hindbrain.policy.auditing import (
 )
 from hindbrain.policy.control import PATHS, Params
 
-__all__ = ["Plan", "Watch", "Watched"]
+__all__ = ["Numbers", "Plan", "Watch", "Watched"]
+
+# Task class and task -> the numbers in force for it. They come from the settings, never from what a message says of them.
+Numbers = Callable[[str, str], Params]
 
 _PATHS = {(kind.value, sender.value, to.value) for kind, (sender, to) in PATHS.items()}
 _OWN = {MessageType.AUDIT_QUERY.value, MessageType.AUDIT_REPORT.value}  # talk with the auditor is no work to report on
@@ -60,8 +63,8 @@ class Watched:
 class Watch:
     """What the auditor knows while it watches."""
 
-    def __init__(self, params: Callable[[str], Params]) -> None:
-        self._params = params  # task class -> the numbers in force; never what a message says of them
+    def __init__(self, numbers: Numbers) -> None:
+        self._numbers = numbers
         self.window = Window()
         self.history: dict[str, list[float]] = {}  # role -> its rates in the windows before
         self.open: dict[str, Watched] = {}
@@ -130,14 +133,14 @@ class Watch:
             known = self.open[task] = Watched(at=seen.at, seq=seen.seq)
         if facts.task_class:
             known.task_class = facts.task_class
-        self.due = min(self.due, self._due_of(known))
+        self.due = min(self.due, self._due_of(str(facts.task), known))
         return known
 
     def _planned(self, seen: Seen, facts: Facts) -> None:
         known = self._begun(seen, facts)
         known.plans.append(Plan(seq=seen.seq, at=seen.at, subtasks=len(facts.subtasks), missing=set(facts.subtasks)))
         known.listed.update(facts.subtasks)
-        self.due = min(self.due, self._due_of(known))
+        self.due = min(self.due, self._due_of(str(facts.task), known))
         self.window.plans += 1
         self.window.tasks.add(str(facts.task))
 
@@ -219,7 +222,7 @@ class Watch:
 
     def _params_of(self, facts: Facts) -> Params:
         known = self.open.get(str(facts.task)) or self.ended.get(str(facts.task))
-        return self._params(known.task_class if known is not None else "")
+        return self._numbers(known.task_class if known is not None else "", str(facts.task))
 
     def _close(self, task: str) -> None:
         """A task ended: nothing is missing any more. Its ids stay known for a while."""
@@ -247,17 +250,17 @@ class Watch:
         found = [one for task, known in self.open.items() for one in self._late(task, known, now)]
         for finding in found:
             self.missed(finding)
-        self.due = min((self._due_of(known) for known in self.open.values()), default=math.inf)
+        self.due = min((self._due_of(task, known) for task, known in self.open.items()), default=math.inf)
         return tuple(found)
 
-    def _due_of(self, known: Watched) -> float:
+    def _due_of(self, task: str, known: Watched) -> float:
         """When the next thing of a task is late."""
-        budget = self._params(known.task_class).time_budget_ms
+        budget = self._numbers(known.task_class, task).time_budget_ms
         plans = [plan.at + budget + FANIN_GRACE_MS for plan in known.plans if not plan.late]
         return min((*plans, *(() if known.late else (known.at + FINAL_BUDGETS * budget,))), default=math.inf)
 
     def _late(self, task: str, known: Watched, now: int) -> Iterator[Finding]:
-        budget = self._params(known.task_class).time_budget_ms
+        budget = self._numbers(known.task_class, task).time_budget_ms
         for plan in known.plans:
             if not plan.late and now >= plan.at + budget + FANIN_GRACE_MS:
                 told = f"{len(plan.missing)} of {plan.subtasks} outcomes of task {task} are missing"

@@ -1,6 +1,6 @@
 """Audit replay: what the lines of an audit log say the auditor knew. Counters survive a restart because they come from these."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import msgspec
@@ -8,8 +8,7 @@ import msgspec
 from hindbrain.domain.audit import Anomaly, AuditEvent, Facts
 from hindbrain.engines.audit_facts import Seen, milliseconds
 from hindbrain.engines.audit_window import Finding, Window
-from hindbrain.engines.auditing import Watch
-from hindbrain.policy.control import Params
+from hindbrain.engines.auditing import Numbers, Watch
 from hindbrain.stores.audit_log import Line, Tail
 
 __all__ = ["Replayed", "past", "replayed"]
@@ -24,9 +23,9 @@ class Replayed:
     broken: int | None
 
 
-def replayed(tail: Tail, params: Callable[[str], Params]) -> Replayed:
+def replayed(tail: Tail, numbers: Numbers) -> Replayed:
     """Go through the lines in order. From the first that is not as it was written on, the messages are read again instead."""
-    watch, cursor = Watch(params), 0
+    watch, cursor = Watch(numbers), 0
     for line in tail.lines:
         try:
             event = msgspec.convert(line, AuditEvent)
@@ -41,9 +40,9 @@ def replayed(tail: Tail, params: Callable[[str], Params]) -> Replayed:
     return Replayed(watch=watch, cursor=cursor, broken=tail.broken)
 
 
-def past(lines: Iterable[Line], params: Callable[[str], Params], *, since: int) -> Window:
+def past(lines: Iterable[Line], numbers: Numbers, *, since: int) -> Window:
     """The counters of everything since a time, whatever windows it fell into."""
-    watch = Watch(params)
+    watch = Watch(numbers)
     for line in lines:
         try:
             event = msgspec.convert(line, AuditEvent)

@@ -14,7 +14,7 @@ from hindbrain.domain.message import MessageType, Role
 from hindbrain.domain.notes import AuditReport
 from hindbrain.engines.audit_facts import Seen, facts_of, milliseconds, named, stamped
 from hindbrain.engines.audit_window import Finding
-from hindbrain.engines.auditing import Watch
+from hindbrain.engines.auditing import Numbers, Watch
 from hindbrain.policy.auditing import LOOK_MOST, LOOK_PAGE, WINDOW_MS
 from hindbrain.policy.control import CONSUMER_LAG, Params
 from hindbrain.services.control.audit_replay import past, replayed
@@ -47,7 +47,7 @@ class Auditor:
         tap: Tap,
         log: AuditLog,
         *,
-        params: Callable[[str], Params],
+        numbers: Numbers,
         counters: Callable[[], Mapping[str, int]],
     ) -> None:
         if voice is None:
@@ -55,10 +55,11 @@ class Auditor:
         self._voice = voice
         self._tap = tap
         self._log = log
-        self._params = params
+        self._ask = numbers
+        self._asked: dict[tuple[str, str], Params] = {}  # during one look
         self._counters = counters  # kind -> how often it happened in this process where no message tells of it
         self._counted: dict[str, int] = {}
-        self._watch = Watch(params)
+        self._watch = Watch(self._numbers)
         self._ready = self._lagging = self._alarmed = False
         self._lock = threading.Lock()
 
@@ -70,6 +71,7 @@ class Auditor:
         """Take in what is new, write it down, and send the reports that are due. Costs next to nothing when nothing is."""
         now = self._voice.now()
         with self._lock:
+            self._asked.clear()
             if not self._has_news(now):
                 return ()
             with self._log.hold() as mine:
@@ -82,6 +84,12 @@ class Auditor:
                 except BaseException:
                     self._ready = False  # what is on the disk counts, not what was about to be written
                     raise
+
+    def _numbers(self, task_class: str, task: str) -> Params:
+        """The numbers in force, asked for once in a look."""
+        if (task_class, task) not in self._asked:
+            self._asked[task_class, task] = self._ask(task_class, task)
+        return self._asked[task_class, task]
 
     def _has_news(self, now: int) -> bool:
         if not self._ready:
@@ -99,7 +107,7 @@ class Auditor:
     def _take_up(self, now: int) -> None:
         """Go on where the log ends, whoever wrote it."""
         known = self._log.size if self._ready else 0
-        found = replayed(self._log.open(), self._params)
+        found = replayed(self._log.open(), self._numbers)
         self._watch, self._tap.cursor = found.watch, found.cursor
         self._ready = True
         if self._log.size < known:
@@ -235,7 +243,7 @@ class Auditor:
 
     def _over(self, since: int, now: int, *, query: str, correlation: str | None) -> Sent:
         """Report a time that lies behind, from the log; the window stays as it is."""
-        window = past(self._log.lines(), self._params, since=since)
+        window = past(self._log.lines(), self._numbers, since=since)
         report = window.report(report_id=self._log.anchor, trigger="on-demand", since=min(since, now), until=now)
         self._watch.asked.pop(query, None)
         self._watch.sent.add(report.report_id)
