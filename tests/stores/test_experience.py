@@ -483,7 +483,7 @@ def test_exp_084_one_dreams_at_a_time_in_all_processes(tmp_path: Path) -> None:
 # --- messages --------------------------------------------------------------------------------------------------------------
 
 
-def test_ctl_021_messages_are_read_in_order_by_cursor_task_and_recipient(store: BrainStore) -> None:
+def test_ctl_023_messages_are_read_in_order_by_cursor_task_and_recipient(store: BrainStore) -> None:
     first, second = say(store, "a", body='{"f":0.25,"x":"ä"}'), say(store, "b", "t2", "R6")
     third, fourth = say(store, "c", None), say(store, "d")
 
@@ -496,7 +496,7 @@ def test_ctl_021_messages_are_read_in_order_by_cursor_task_and_recipient(store: 
     assert (store.tasks(limit=9), store.tasks(limit=1)) == (("t2", "t1"), ("t2",))
 
 
-def test_ctl_021_a_message_has_an_entry_and_an_id_of_its_own(store: BrainStore) -> None:
+def test_ctl_312_a_message_has_an_entry_and_an_id_of_its_own(store: BrainStore) -> None:
     first = say(store, "a")
     for twin in (replace(first, id="b"), replace(first, seq=99)):
         with pytest.raises(InvalidParams), store.writing() as writer:
@@ -504,7 +504,7 @@ def test_ctl_021_a_message_has_an_entry_and_an_id_of_its_own(store: BrainStore) 
     assert store.messages() == (first,)
 
 
-def test_ctl_021_the_texts_of_a_task_can_be_erased_and_its_entries_stay(store: BrainStore) -> None:
+def test_ctl_312_the_texts_of_a_task_can_be_erased_and_its_entries_stay(store: BrainStore) -> None:
     say(store, "a")
     kept = say(store, "b", "t2")
     say(store, "c")
