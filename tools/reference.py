@@ -1,8 +1,9 @@
-"""Write docs/reference/ from the registry, the errors and the settings; with --check say which page is out of date.
+"""Write docs/reference/ from the registry, the errors, the settings and the records; with --check say which page is out of date.
 
 The pages are committed so that people can read them where they find the code, and checked so that they cannot drift from it.
 """
 
+import json
 import os
 import sys
 from collections.abc import Callable, Iterable
@@ -11,6 +12,7 @@ from typing import Any
 
 from hindbrain import __version__
 from hindbrain.domain.errors import ERRORS, HindbrainError, Refusal
+from hindbrain.domain.schemas import RECORDS, schema_of
 from hindbrain.operations import REGISTRY, Operation, describe
 from hindbrain.settings import SETTINGS
 from hindbrain.surfaces import helping
@@ -21,6 +23,7 @@ from hindbrain.surfaces.mcp_tools import tool_name
 from hindbrain.surfaces.openapi import document
 
 PAGES = Path(__file__).resolve().parent.parent / "docs" / "reference"
+SCHEMAS = PAGES / "schemas"
 GENERATED = "<!-- Written by tools/reference.py from the code. Change the code, then run: make reference -->\n"
 
 _EFFECTS = {"read": "reads", "write": "writes", "destructive": "takes away"}
@@ -242,29 +245,41 @@ WRITERS: dict[str, Callable[[], str]] = {
 }
 
 
+def schemas() -> dict[Path, str]:
+    """One JSON Schema for each record that the control loop says or keeps."""
+    return {
+        SCHEMAS / f"{name}.json": json.dumps(schema_of(name), indent=2, ensure_ascii=False) + "\n" for name in sorted(RECORDS)
+    }
+
+
 def pages() -> dict[Path, str]:
     """Every page with the text it should have."""
     os.environ["COLUMNS"] = "100"  # the help fits itself to the terminal; the page must not depend on whose that is
-    return {PAGES / f"{name}.md": f"{GENERATED}\n{write()}\n" for name, write in WRITERS.items()}
+    return {PAGES / f"{name}.md": f"{GENERATED}\n{write()}\n" for name, write in WRITERS.items()} | schemas()
 
 
 def stale() -> list[Path]:
-    """The pages that are not what the code says."""
-    return [path for path, text in pages().items() if not path.exists() or path.read_text(encoding="utf-8") != text]
+    """The pages that are not what the code says, and the schemas of records that are gone."""
+    due = pages()
+    old = [path for path, text in due.items() if not path.exists() or path.read_text(encoding="utf-8") != text]
+    return old + [path for path in sorted(SCHEMAS.glob("*.json")) if path not in due]
 
 
 def main(words: list[str]) -> int:
     """Write the pages, or only look at them."""
     if words == ["--check"]:
         for path in (old := stale()):
-            print(f"docs/reference/{path.name} is out of date; run: make reference", file=sys.stderr)
+            print(f"docs/reference/{path.relative_to(PAGES)} is out of date; run: make reference", file=sys.stderr)
         return 1 if old else 0
     if words:
         print(f"reference.py takes --check or nothing, not {words}", file=sys.stderr)
         return 2
-    PAGES.mkdir(parents=True, exist_ok=True)
-    for path, text in pages().items():
+    SCHEMAS.mkdir(parents=True, exist_ok=True)
+    for path, text in (due := pages()).items():
         path.write_text(text, encoding="utf-8")
+    for path in SCHEMAS.glob("*.json"):
+        if path not in due:
+            path.unlink()
     return 0
 
 

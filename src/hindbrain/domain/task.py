@@ -223,6 +223,10 @@ class Verdict(Record, frozen=True, kw_only=True):
     evidence: str = ""
     x: VerdictMore = VerdictMore()
 
+    def __post_init__(self) -> None:
+        if self.verdict == "pass" and self.failure_class is not None:
+            raise ValueError("a criterion that passed has no class of failure")
+
 
 class FailedCriterion(Record, frozen=True, kw_only=True):
     criterion: str
