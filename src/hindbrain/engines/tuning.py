@@ -74,7 +74,7 @@ def assessed(trails: Sequence[Trail], params: Params) -> Assessment:
 def _replayed(trail: Trail, params: Params) -> dict[str, int]:
     loss: Loss | None = None
     worse = directed = changes = 0
-    end = "" if len(trail.decisions) == len(trail.readings) and trail.ended != "accept" else trail.ended
+    end = "accept" if trail.ended == "accept" else ""  # where the record ends and the numbers would go on, it is open
     for number, (reading, was) in enumerate(zip(trail.readings, trail.decisions, strict=False), start=1):
         step = stepped(reading, rounds=number, before=loss, worse=worse, params=params)
         changes += step.macro != was
