@@ -20,7 +20,19 @@ from hindbrain.policy.perceiving import (
     WORD_CHARACTERS,
 )
 
-__all__ = ["Exchange", "Perception", "chat_answer", "first_sentence", "heard_of", "perceived", "questions_for", "task_class"]
+__all__ = [
+    "Exchange",
+    "Perception",
+    "chat_answer",
+    "faithful",
+    "first_sentence",
+    "heard_of",
+    "may_chat",
+    "one_sentence",
+    "perceived",
+    "questions_for",
+    "task_class",
+]
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|[。！？]|\n+")
 _NUMBERED = re.compile(r"^\s*(?:\d{1,2}[.)]|[-*•])\s+")
@@ -106,13 +118,30 @@ def questions_for(text: str) -> tuple[str, ...]:
     return ("What is to be done? One sentence is enough.",) if letters < WORD_CHARACTERS else ()
 
 
-def chat_answer(text: str) -> str | None:
-    """What to say to somebody who only talks; None where something is asked for."""
+def may_chat(text: str) -> bool:
+    """Whether a text is short talk: nothing in it asks for something to be done."""
     plain = text.strip()
     words = words_of(plain)
-    if not plain or len(plain) > CHAT_LONGEST or not words or ACTIONS & set(words) - {"help"} or paths_in(plain):
+    return bool(words) and len(plain) <= CHAT_LONGEST and not ACTIONS & set(words) and not paths_in(plain)
+
+
+def chat_answer(text: str) -> str | None:
+    """What to say to short talk by rule; None where the rules know no answer."""
+    if not may_chat(text):
         return None
-    return next((answer for pattern, answer in CHAT if re.match(pattern, plain, re.IGNORECASE)), None)
+    return next((answer for pattern, answer in CHAT if re.match(pattern, text.strip(), re.IGNORECASE)), None)
+
+
+def one_sentence(text: str) -> str:
+    """A model's restatement, cut to its first sentence."""
+    return first_sentence(text)
+
+
+def faithful(intent: str, known: Sequence[str]) -> bool:
+    """Whether a restatement holds no path, number or date that nobody said."""
+    told = " ".join(known)
+    numbers = set(re.findall(r"\d+", told))
+    return all(path in told for path in paths_in(intent)) and all(one in numbers for one in re.findall(r"\d+", intent))
 
 
 def _refers_back(intent: str) -> bool:

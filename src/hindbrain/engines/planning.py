@@ -85,7 +85,6 @@ def propose(
     calibration: Calibration,
     reputation: Reputation,
     before: tuple[Way, ...] = (),
-    context: str = "",
 ) -> Proposal:
     """The first combination of ways that the check of plans lets through."""
     if request.unread or not request.goals:
@@ -111,7 +110,7 @@ def propose(
         ranked.append(_in_order(open_, kept, rules, calibration, reputation))
     findings: tuple[str, ...] = ()
     for chosen in islice(_combined(ranked), COMBINATIONS):
-        plan = _plan(request.goals, chosen, context)
+        plan = _plan(request.goals, chosen)
         findings = checked(plan, _relaxed(free, chosen, before))
         if not findings:
             return Proposal(plan=plan, ways=chosen, yielded=tuple(yielded))
@@ -206,15 +205,14 @@ def _varied(ranked: list[tuple[Way, ...]], best: list[Way], places: tuple[int, .
         yield from _varied(ranked, [*best[: places[0]], way, *best[places[0] + 1 :]], places[1:])
 
 
-def _plan(goals: tuple[Goal, ...], chosen: tuple[Way, ...], context: str) -> Plan:
+def _plan(goals: tuple[Goal, ...], chosen: tuple[Way, ...]) -> Plan:
     drafts = []
     for goal, way, sequence in zip(goals, chosen, _sequences(goals), strict=True):
-        told = "\n\n".join(part for part in (f"Asked for: {goal.sentence}", context) if part)
         drafts.append(
             Draft(
                 intent=way.says,
                 success_criteria=criteria_for(goal),
-                context=told,
+                context=f"Asked for: {goal.sentence}",
                 sequence=sequence,
                 tool_hints=tuple(dict.fromkeys(step.tool for step in way.steps)),
                 steps=way.steps,
