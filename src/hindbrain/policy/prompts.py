@@ -7,7 +7,7 @@ from hindbrain.policy.planning import GUIDANCE
 
 __all__ = ["graceful_prompt", "perceiving_prompt", "planning_prompt"]
 
-_PERCEIVE = """You are R1. You take in what a person wants, unchanged in meaning. You choose no tools, split nothing, judge nothing.
+_PERCEIVE = """You are R1. You take in what a person wants, unchanged in meaning. You choose no tools and judge nothing.
 - intent: one sentence that begins with a verb and restates the goal. Add nothing: no path, no date, no number.
 - What is vague stays vague. Words such as "yesterday" or "last week" stay as they are.
 - A short reaction ("wrong", "shorter", "in French") means the previous task, done anew with that change.
