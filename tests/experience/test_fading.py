@@ -37,7 +37,6 @@ def test_exp_081_exactly_the_floor_is_kept_and_a_millisecond_later_is_not() -> N
 
 def test_exp_081_rules_and_values_never_fade() -> None:
     def held(level: Level, k: float) -> Megram:
-        numbers = {"f": 0.05, "sigma": 1.0, "k": k}
         return Megram(
             id=MegramId("m"),
             level=level,
@@ -47,7 +46,9 @@ def test_exp_081_rules_and_values_never_fade() -> None:
             state="x",
             created_at=BORN,
             writer=Writer.OPERATOR,
-            **numbers,
+            f=0.05,
+            sigma=1.0,
+            k=k,
         )
 
     assert [gone_at(fresh(held(level, 0.0))) for level in (Level.C, Level.T)] == [None, None]
@@ -79,7 +80,7 @@ def test_exp_080_the_time_of_fading_is_the_first_one(f: float, k: float) -> None
 def test_exp_024_no_weight_is_lost_below_what_a_database_can_multiply(f: float, sigma: float, k: float, days: float) -> None:
     attention, decision = weights(f, sigma)
 
-    assert (attention, decision) == (pytest.approx(f, abs=1e-12), pytest.approx(sigma * f, abs=1e-12))
+    assert [attention, decision] == pytest.approx([f, sigma * f], abs=1e-12)
     for weight in (attention, decision):
         assert (decayed(weight, k, days) == 0.0) == (weight == 0.0)
         assert decayed(weight, k, days) == pytest.approx(weight * math.exp(-k * days), abs=1e-12)
