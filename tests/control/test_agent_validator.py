@@ -42,8 +42,8 @@ def after(task: SubTask, *results: ExecutionResult, **more: Any) -> tuple[SubTas
     return (outcomes[0] if outcomes else None), voice.said(CORRECTION)
 
 
-LS = shown(1, "run", {"command": "ls"}, "a.txt\nb.txt\nexit status 0")
-WRONG = shown(2, "run", {"command": "make list"}, "b.txt\nexit status 0")
+LS = shown(1, "run", {"command": "ls"}, "a.txt\nb.txt")
+WRONG = shown(2, "run", {"command": "make list"}, "b.txt")
 LISTS = subtask('output contains "a.txt"')
 
 

@@ -12,7 +12,7 @@ from hindbrain.engines.showing import Shown, proving
 from hindbrain.engines.supporting import unsupported, untouched
 from tests.support.attempts import checked, criterion, shown
 
-LS = shown(1, "run", {"command": "ls"}, "a.txt\nb.txt\nc.txt\nexit status 0")
+LS = shown(1, "run", {"command": "ls"}, "a.txt\nb.txt\nc.txt")
 READ = shown(2, "read", {"path": "notes.txt"}, "total 1,234 items\nratio 0.5\n3 left")
 JSON = shown(3, "read", {"path": "data.json"}, '{"runs": [{"name": "one", "ok": true}], "n": 3, "odd key": null}')
 
@@ -62,10 +62,10 @@ def test_ctl_127_a_sentence_that_names_nothing_means_no_check(sentence: str) -> 
         ("number", {"equals": 1234}, True),
         ("number", {"equals": 0.5}, True),
         ("number", {"equals": 234}, False),
-        ("number", {"equals": 0}, False),  # the exit status is no number of the result
+        ("number", {"equals": 0}, False),
         ("number", {"equals": "3"}, False),
         ("count_at_least", {"n": 3, "target": "ls"}, True),
-        ("count_at_least", {"n": 4, "target": "ls"}, False),  # the line of the exit status does not count
+        ("count_at_least", {"n": 4, "target": "ls"}, False),
         ("count_at_least", {"n": 3, "of": "items"}, True),
         ("count_at_least", {"n": 4, "of": "items"}, False),
         ("count_at_least", {"n": 3, "of": "text", "text": ".txt"}, True),
@@ -130,7 +130,7 @@ def test_ctl_126_a_path_that_no_call_touched_proves_nothing() -> None:
 def test_ctl_112_a_look_after_a_failed_action_proves_nothing() -> None:
     download = shown(1, "run", {"command": "curl -o data.csv http://x"}, "", "exit status 7: could not connect")
     look = shown(2, "run", {"command": "ls -l data.csv"}, "data.csv")
-    again = shown(3, "run", {"command": "wget -O data.csv http://x"}, "saved data.csv\nexit status 0")
+    again = shown(3, "run", {"command": "wget -O data.csv http://x"}, "saved data.csv")
     there = {"data.csv": PathFact(exists=True, size=10)}
 
     assert not made("path_exists", download, look, paths=there, path="data.csv").passed
@@ -145,6 +145,18 @@ def test_ctl_112_an_action_that_was_killed_failed_whatever_its_status_says() -> 
 
     assert proving((killed, look)) == ()
     assert not made("path_exists", killed, look, paths={"data.csv": PathFact(exists=True, size=1)}, path="data.csv").passed
+
+
+def test_ctl_127_the_status_is_how_the_program_ended_and_not_what_it_printed() -> None:
+    fine = shown(1, "run", {"command": "make"}, "child: exit status 3")
+    broke = shown(2, "run", {"command": "make"}, "exit status 0", "exit status 3: broke")
+    endless = shown(3, "run", {"command": "make"}, "", "timed out after 30 s")
+
+    assert made("exit_status", fine, equals=0).passed
+    assert made("exit_status", broke, equals=3).passed
+    assert not made("exit_status", broke, equals=0).passed
+    assert "timed out" in made("exit_status", endless, equals=0).evidence
+    assert not made("exit_status", shown(4, "read", {"path": "a"}, "x"), equals=0).passed
 
 
 @pytest.mark.parametrize("word", ["[BLOCKED]", "[CAUTION]", "[LAW1]"])
@@ -275,9 +287,18 @@ def test_ctl_291_a_claim_says_only_what_tools_gave() -> None:
 
 
 def test_ctl_134_names_of_a_request_that_nothing_takes_up() -> None:
-    assert untouched("count the words of b.txt and/or 'total', e.g. all", "a.txt has 3", ["'total' is named"]) == ("b.txt",)
+    assert untouched("count the words of b.txt and/or 'total', e.g. all", ["a.txt has 3", "'total' is named"]) == ("b.txt",)
     assert untouched("what is in ./docs/ and *.py?", [{"query": "docs/**/*.py"}]) == ()
-    assert untouched("it's what they don't say", "") == ()
+    assert untouched("it's what they don't say", []) == ()
+
+
+def test_ctl_134_a_word_that_was_changed_away_is_no_drift_and_a_file_that_was_only_spoken_of_is() -> None:
+    request = "replace 'old' by 'new' in a.txt"
+    wrote = [{"path": "a.txt", "content": "new"}]
+
+    assert untouched(request, wrote, ["the old text"]) == ()
+    assert untouched(request, wrote) == ("old",)
+    assert untouched(request, [{"path": "b.txt", "content": "new"}], ["change the old a.txt"]) == ("a.txt",)
 
 
 def test_ctl_113_checked_criteria_keep_their_demand_when_a_search_is_empty() -> None:

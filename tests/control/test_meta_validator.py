@@ -20,7 +20,7 @@ from tests.support.roles import RecordingVoice, heard
 
 REPLAN, SUMMARY = MessageType.REPLAN_REQUEST, MessageType.OUTCOME_SUMMARY
 
-A = shown(1, "run", {"command": "ls a"}, "a.txt\nexit status 0")
+A = shown(1, "run", {"command": "ls a"}, "a.txt")
 B = shown(2, "read", {"path": "b.txt"}, "the words of b")
 NAMES_A = criterion('output contains "a.txt"')
 

@@ -109,16 +109,17 @@ def _names(shown: Shown, path: str) -> bool:
 
 def _exit(spec: CheckSpec, evidence: Evidence) -> Finding:
     wanted = spec.args["equals"]
-    ran = [(one, status) for one in _aimed(spec, evidence.shown) if (status := exit_status(one)) is not None]
-    actions = [(one, status) for one, status in ran if not looks(one.call)] or ran
+    ran = [one for one in _aimed(spec, evidence.shown) if "command" in one.call.input]
+    actions = [one for one in ran if not looks(one.call)] or ran
     if not actions:
         return Finding(passed=False, evidence="no command ran", remedy="Run the command that the criterion is about.")
-    last, status = actions[-1]
-    if status != wanted:
-        told = _short(last.text or last.call.error or "")
+    last = actions[-1]
+    status = exit_status(last)
+    if status is None or status != wanted:
+        ended = f"exit status {status}, not {wanted}" if status is not None else "the command came to no end"
         return Finding(
             passed=False,
-            evidence=f"exit status {status}, not {wanted}: {told}",
+            evidence=f"{ended}: {_short(last.call.error or last.text)}",
             remedy="Repair what the command complains of, or run another.",
         )
     return _resting((last,), f"exit status {status}")
@@ -158,14 +159,9 @@ def _number(spec: CheckSpec, evidence: Evidence) -> Finding:
         return Finding(passed=False, evidence=f"{wanted!r} is no number", remedy="Plan a check that can be read.")
     shown = _aimed(spec, proving(evidence.shown))
     for one in reversed(shown):
-        if round(float(wanted), 9) in (round(float(told.replace(",", "")), 9) for told in _NUMBER.findall(_body(one))):
+        if round(float(wanted), 9) in (round(float(told.replace(",", "")), 9) for told in _NUMBER.findall(one.text)):
             return _resting((one,), f"the output has the number {wanted}")
     return _nothing() if not shown else _lacking(f"no call shows the number {wanted}")
-
-
-def _body(shown: Shown) -> str:
-    """Without the line of the exit status, whose number says nothing of the result."""
-    return "\n".join(lines(shown.text))
 
 
 def _count(spec: CheckSpec, evidence: Evidence) -> Finding:
@@ -206,7 +202,7 @@ def _named_paths(text: str) -> list[str]:
 def _json_of(text: str) -> Any:
     """The JSON value of an output, or None."""
     try:
-        return json.loads("\n".join(lines(text)))
+        return json.loads(text)
     except (ValueError, RecursionError):
         return None
 

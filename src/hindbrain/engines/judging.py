@@ -95,7 +95,7 @@ def ended_at_once(result: ExecutionResult, shown: Sequence[Shown]) -> Ending | N
         if text is not None and any(word in text.lower() for word in INFRASTRUCTURE):
             return Ending(reason=_short(f"infrastructure: {text}"), failure_class="environmental")
     for one in shown:
-        for line in "\n".join((one.call.error or "", one.text)).splitlines():
+        for line in "\n".join((one.text, one.call.error or "")).splitlines():
             if LAW1 in line:
                 return Ending(reason=line.strip(), failure_class="environmental")
     return None

@@ -96,7 +96,8 @@ def drift(manifest: DispatchManifest, outcomes: Sequence[SubTaskOutcome]) -> Ver
     criteria += [one.criterion for outcome in outcomes for one in outcome.success_criteria]
     checks = [one.x.check.args for one in manifest.task_criteria if one.x.check is not None]
     calls = [words for outcome in outcomes for call in outcome.tool_calls for words in (call.target, call.input)]
-    lost = untouched(manifest.task_spec.raw_input, merged(outcomes), criteria, checks, calls)
+    said = [words for outcome in outcomes for words in (outcome.intent, *(call.output_snippet for call in outcome.tool_calls))]
+    lost = untouched(manifest.task_spec.raw_input, (*(one.output for one in outcomes), criteria, checks, calls), said)
     if not lost:
         return None
     told = ", ".join(repr(name) for name in lost[:3])

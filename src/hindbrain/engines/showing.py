@@ -15,8 +15,7 @@ from hindbrain.policy.checks import BROKEN_OFF, LOOKING_COMMANDS, LOOKING_TOOLS,
 
 __all__ = ["Shown", "as_text", "exit_status", "failed", "lines", "looks", "program_words", "proving", "shown_by", "words_of"]
 
-_STATUS = regex.compile(r"\bexit (?:status|code)[:=]? (-?\d+)", regex.IGNORECASE)
-_STATUS_LINE = regex.compile(r"^\W*exit (?:status|code)[:=]? -?\d+\W*$", regex.IGNORECASE)
+_STATUS = regex.compile(r"^exit status (-?\d+)\b")  # as the gateway of the tools begins the error of a program
 _PARTS = regex.compile(r"&&|\|\||[;|\n]")
 _ASSIGNED = regex.compile(r"^[A-Za-z_]\w*=\S*$")
 
@@ -46,16 +45,19 @@ def as_text(value: Any) -> str:
 
 
 def lines(text: str) -> list[str]:
-    """The lines that say something, without the one by which a program ends."""
-    return [line.strip() for line in text.splitlines() if line.strip() and not _STATUS_LINE.match(line)]
+    """The lines that say something."""
+    return [line.strip() for line in text.splitlines() if line.strip()]
 
 
 def exit_status(shown: Shown) -> int | None:
-    """How the program ended that a call ran; None where the call ran none."""
-    told = _STATUS.findall(shown.call.error or "") or _STATUS.findall(shown.text)
-    if told:
-        return int(told[-1])
-    return 0 if "command" in shown.call.input and shown.call.error is None else None
+    """How the program ended that a call ran; None where it ran none, or where that one came to no end. What the program printed
+    says nothing of it."""
+    if "command" not in shown.call.input:
+        return None
+    if shown.call.error is None:
+        return 0
+    told = _STATUS.match(shown.call.error)
+    return int(told[1]) if told else None
 
 
 def words_of(value: Any) -> Iterator[str]:
@@ -96,7 +98,7 @@ def looks(call: ToolCall) -> bool:
 
 def failed(shown: Shown) -> bool:
     """Whether a call came to nothing, by its own words."""
-    if shown.call.error is not None or (exit_status(shown) or 0) != 0 or shown.text.lstrip().startswith(REFUSED):
+    if shown.call.error is not None or shown.text.lstrip().startswith(REFUSED):
         return True
     told = shown.call.output_snippet.strip().lower()
     return not looks(shown.call) and any(told == word or told.endswith(f" {word}") for word in BROKEN_OFF)

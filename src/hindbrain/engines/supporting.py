@@ -28,7 +28,7 @@ def unsupported(claim: Any, texts: Iterable[str], given: Iterable[str]) -> tuple
     numbers = {_plain(number) for number in _NUMBER.findall(known)}
     numbers |= {str(len(lines(one))) for one in shown} | {str(sum(len(lines(one)) for one in shown))}
     lacking = [number for number in _NUMBER.findall(text) if _plain(number) not in numbers and number not in known]
-    lacking += [name for name in names_in(text) if name.lower().removeprefix("./").rstrip("/") not in known]
+    lacking += [name for name in names_in(text) if _bare(name) not in known]
     return tuple(dict.fromkeys(lacking))
 
 
@@ -47,7 +47,18 @@ def names_in(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*marked, *(file for file in files if len(file) > 1))))
 
 
-def untouched(request: str, *seen: Any) -> tuple[str, ...]:
-    """Names of a request that occur nowhere in what was made of it."""
-    known = "\n".join(word for one in seen for word in words_of(one)).lower()
-    return tuple(name for name in names_in(request) if name.lower().removeprefix("./").rstrip("/") not in known)
+def untouched(request: str, made: Iterable[Any], said: Iterable[Any] = ()) -> tuple[str, ...]:
+    """Names of a request that occur nowhere in what was made of it. What is only said along the way (intents, what was read)
+    takes up a quoted word, for that may be what was to be changed; a file has to be touched."""
+    touched = _joined(made)
+    spoken = f"{touched}\n{_joined(said)}"
+    marked = {name for name in quoted(request) if not _FILE.fullmatch(name)}
+    return tuple(name for name in names_in(request) if _bare(name) not in (spoken if name in marked else touched))
+
+
+def _joined(values: Iterable[Any]) -> str:
+    return "\n".join(word for one in values for word in words_of(one)).lower()
+
+
+def _bare(name: str) -> str:
+    return name.lower().removeprefix("./").rstrip("/")
