@@ -3,6 +3,8 @@
 from hindbrain.domain.audit import Anomaly
 
 __all__ = [
+    "ANSWER_S",
+    "ANSWER_TURN_S",
     "DECISIONS_MOST",
     "DRIFT_CORRECTIONS",
     "DRIFT_DEVIATIONS",
@@ -18,6 +20,7 @@ __all__ = [
     "RETRY_AVERAGE",
     "RETRY_SUBTASKS",
     "THRASHING",
+    "UNSEEN_SHOWN",
     "WINDOW_MS",
 ]
 
@@ -33,6 +36,9 @@ DRIFT_DEVIATIONS = 3.0  # farther from the usual than chance explains
 # A role that never failed has no spread at all, and its first failure among hundreds would be an alarm.
 DRIFT_FLOOR = 0.01
 
+ANSWER_S = 3.0  # a person who asks waits no longer
+ANSWER_TURN_S = 0.05  # until the log is looked at again while another process holds it
+UNSEEN_SHOWN = 100  # numbers of messages without a line that an answer lists
 REPORT_MOST = 200  # findings spelled out in one report; the others are counted, so that no flood makes it unreadable
 DECISIONS_MOST = 1_000  # decisions kept with one window
 KEPT_TASKS = 32  # tasks whose ids are still known after their end, for what comes late

@@ -4,6 +4,7 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from hindbrain.engines.auditing import Numbers
 from hindbrain.services.adoption import Adoption
 from hindbrain.services.backfill import Backfill
 from hindbrain.services.boot import Boot
@@ -23,6 +24,13 @@ from hindbrain.services.claims import Claims
 from hindbrain.services.consolidation import Consolidation
 from hindbrain.services.context import Context
 from hindbrain.services.contract import Contract
+from hindbrain.services.control.audits import Audits
+from hindbrain.services.control.lines import Lines
+from hindbrain.services.control.model_plan import ModelPlan
+from hindbrain.services.control.model_report import ModelReport
+from hindbrain.services.control.params import Parameters, configured
+from hindbrain.services.control.tuning import Tuning
+from hindbrain.services.control.tuning import Tuning
 from hindbrain.services.counters import Counters, Refusals
 from hindbrain.services.defaults import Defaults
 from hindbrain.services.doctor import Doctor
@@ -105,6 +113,8 @@ class House:
         self.refusals = Refusals(self.brains, self.router, home, clock)
         self.contract = Contract(home, self.brains, self.router)
         self.gateway = Gateway(clock, self.events)
+        self.lines = Lines(self.gateway, clock)
+        self.audits = Audits(self.brains, self.router, self.lines, self._numbers)
         self.reconciler = Reconciler(self.gateway, settings, clock)
         self.embedder = Embedder(home, settings)
         self.embedding = Embedding(self.brains, self.embedder, self.events, resident=resident)
@@ -161,6 +171,7 @@ class House:
         self.memory_import = MemoryImport(self.brains, self.router, self.evidence_ingest, foreign, arrivals, outcomes, clock)
         self.backfill = Backfill(self.brains, self.observations, arrivals, clock)
         self.migration = Migration(self.brains, self.router, self.gateway, self.reconciler, clock)
+        self.tuning = Tuning(home, self.brains, self.router, self.gateway, self.events, clock, base=lambda: configured(settings))
         self.ledgers = Ledgers(self.brains, self.router)
         self.story = Story(self.brains, self.router, self.observations, self.ledgers)
         self.review = Review(self.brains, self.observations, clock)
@@ -185,6 +196,8 @@ class House:
             clock,
         )
         self.model = Model(self.brains, self.router, self.embedder, self.embedding)
+        self.model_plan = ModelPlan.read(settings)
+        self.model_report = ModelReport(self.brains, self.router, self.model_plan, environ or {}, clock)
         self._ticking = threading.Lock()
         self._finding: Finding | None = None
         self._graph_room: GraphRoom | None = None
@@ -210,6 +223,11 @@ class House:
                 self._graph_room = GraphRoom(self.brains, self.router, self.graphs, self.clock)
             return self._graph_room
 
+    def _numbers(self, opened: OpenBrain) -> Numbers:
+        """The numbers by which tasks of a brain are steered, as its auditor asks for them."""
+        parameters = Parameters(configured(self.settings), opened.store)
+        return lambda task_class, _: parameters.of(task_class)
+
     def _on_open(self, opened: OpenBrain) -> None:
         """A brain that wakes first finishes what a dead process left, then takes in what came while it slept."""
         for place in opened.places:
@@ -222,6 +240,8 @@ class House:
 
     def _before_close(self, opened: OpenBrain) -> None:
         self.watching.forget(opened)
+        self.audits.forget(opened)
+        self.lines.close(opened)
         self.counters.flush_one(opened)
 
     def tick(self) -> None:
@@ -235,6 +255,7 @@ class House:
             for opened in self.brains.each_warm():
                 with self.brains.use(opened.brain) as held:
                     self.reconciler.sweep(held)
+                    self.audits.look(held)
             self.embedding.wake()  # another process may have written
         finally:
             self._ticking.release()
