@@ -16,7 +16,7 @@ from hindbrain.domain.message import Role
 from hindbrain.domain.task import ExecutionResult
 from hindbrain.providers.port import Limits, Pace
 from hindbrain.services.control.bus import Bus
-from hindbrain.services.control.costs import Asked, Costs, Denied, task_cost
+from hindbrain.services.control.costs import Asked, Costs, Denied, left_of, task_cost
 from hindbrain.services.control.journal import Journal
 from hindbrain.services.control.model_plan import ModelPlan, Price
 from hindbrain.services.control.models import Models, json_schema
@@ -252,7 +252,7 @@ def test_ctl_309_a_process_that_died_in_the_middle_leaves_the_most_the_call_may_
     costs.begin(asked)
 
     assert brain.store.model_spend().tokens == 110
-    assert costs.left() == {"day_micros": None, "day_tokens": 40}
+    assert left_of(brain.store, plan.caps, at=brain.at) == {"day_micros": None, "day_tokens": 40}
     assert isinstance(costs.begin(asked), Denied)
 
 

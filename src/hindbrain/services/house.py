@@ -31,6 +31,8 @@ from hindbrain.services.control.model_report import ModelReport
 from hindbrain.services.control.params import Parameters, configured
 from hindbrain.services.control.tuning import Tuning
 from hindbrain.services.control.tuning import Tuning
+from hindbrain.services.control.model_plan import ModelPlan
+from hindbrain.services.control.model_report import ModelReport
 from hindbrain.services.counters import Counters, Refusals
 from hindbrain.services.defaults import Defaults
 from hindbrain.services.doctor import Doctor
@@ -196,6 +198,8 @@ class House:
             clock,
         )
         self.model = Model(self.brains, self.router, self.embedder, self.embedding)
+        self.model_plan = ModelPlan.read(settings)
+        self.model_report = ModelReport(self.brains, self.router, self.model_plan, environ or {}, clock)
         self.model_plan = ModelPlan.read(settings)
         self.model_report = ModelReport(self.brains, self.router, self.model_plan, environ or {}, clock)
         self._ticking = threading.Lock()

@@ -24,7 +24,7 @@ from hindbrain.services.gateway import recorded
 from hindbrain.stores.model_call_port import BEGUN, ModelCall, Spend
 from hindbrain.stores.port import BrainStore, Writer
 
-__all__ = ["Asked", "Costs", "Denied", "calls_of", "day_of", "task_cost"]
+__all__ = ["Asked", "Costs", "Denied", "calls_of", "day_of", "left_of", "task_cost"]
 
 _WAIT_S = 30.0  # for the store to take the beginning of a call; without that none is made
 _PAGE = 1000
@@ -84,9 +84,6 @@ class Costs:
         self._keep = keep_prompts
         self._actor = actor
 
-    def now(self) -> int:
-        return self._clock()
-
     def begin(self, asked: Asked) -> ModelCall | Denied:
         """Write down that a call is made, unless it would pass a cap."""
         at = self._clock()
@@ -110,22 +107,6 @@ class Costs:
         )
         at, digest = self._clock(), recorded(self._salt, reply)
         self._journal.put(lambda writer: self._settled(writer, done, digest, at))
-
-    def left(self, *, task_id: str | None = None) -> dict[str, int | None]:
-        """What the caps still allow; None where there is no cap."""
-        day = self._store.model_spend(since=day_of(self._clock()))
-        found = {
-            "day_micros": _rest(self._caps.day_micros, day.cost_micros),
-            "day_tokens": _rest(self._caps.day_tokens, day.tokens),
-        }
-        if task_id is None:
-            return found
-        task = self._store.model_spend(task_id=task_id)
-        return found | {
-            "task_micros": _rest(self._caps.task_micros, task.cost_micros),
-            "task_tokens": _rest(self._caps.task_tokens, task.tokens),
-            "task_calls": _rest(self._caps.task_calls, task.calls),
-        }
 
     def _begun(self, writer: Writer, asked: Asked, at: int) -> ModelCall | Denied:
         worst = asked.worst
@@ -210,6 +191,20 @@ class Costs:
 
 def _over(cap: int, spent: int, wanted: int) -> bool:
     return cap > 0 and spent + wanted > cap
+
+
+def left_of(store: BrainStore, caps: Caps, *, at: int, task_id: str | None = None) -> dict[str, int | None]:
+    """What the caps still allow at a time; None where there is no cap."""
+    day = store.model_spend(since=day_of(at))
+    found = {"day_micros": _rest(caps.day_micros, day.cost_micros), "day_tokens": _rest(caps.day_tokens, day.tokens)}
+    if task_id is None:
+        return found
+    task = store.model_spend(task_id=task_id)
+    return found | {
+        "task_micros": _rest(caps.task_micros, task.cost_micros),
+        "task_tokens": _rest(caps.task_tokens, task.tokens),
+        "task_calls": _rest(caps.task_calls, task.calls),
+    }
 
 
 def _rest(cap: int, spent: int) -> int | None:
