@@ -15,6 +15,8 @@ __all__ = [
     "ERROR_CUT",
     "FOUND_MOST",
     "GLOB_MOST",
+    "INPUT_CUT",
+    "KEPT_CUT",
     "OUTPUT_CUT",
     "READ_MOST",
     "SEARCH_S",
@@ -38,6 +40,8 @@ TARGET_FIELDS = ("query", "command", "path", "url")
 
 SNIPPET_CUT = 200  # characters of an output that are kept with its call
 ERROR_CUT = 80  # characters of an error that are kept with its call
+INPUT_CUT = 2_000  # characters of one field of an input that are kept with its call
+KEPT_CUT = 40_000  # characters of one output that its judge gets
 OUTPUT_CUT = 4_000  # characters of one output that a model is shown
 CONTEXT_CUT = 8_000  # characters of all that was collected, when a model is shown it
 
@@ -49,7 +53,7 @@ SEARCH_S = 10.0  # a search that takes longer has a pattern that explodes, or lo
 READ_MOST = 2_000_000  # bytes of a file that is read
 WRITE_MOST = 5_000_000  # bytes of a file that is written
 GLOB_MOST = 20_000  # names that one call may give; as many as a workspace holds
-FOUND_MOST = 5_000  # lines that one search may give
+FOUND_MOST = 100_000  # lines that one search may give
 CONFIRM_S = 120.0  # a person reads a question and answers it; nobody there is a no
 
 # Below a person's home: what a command has no business to read, where reading can be refused.

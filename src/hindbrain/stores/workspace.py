@@ -1,7 +1,6 @@
 """The workspace: the files a run may touch. Every path is walked from an open directory, one name at a time and through no link,
 so nothing outside can be reached, whatever is renamed meanwhile. Knows nothing of tools."""
 
-import errno
 import os
 import secrets
 import stat
@@ -15,9 +14,10 @@ import regex  # type: ignore[import-untyped]  # it comes without types
 
 from hindbrain.domain.errors import PathRefused
 from hindbrain.policy.tools import FOUND_MOST, GLOB_MOST, READ_MOST, SEARCH_S, WRITE_MOST
+from hindbrain.stores.held_file import content_of, facts_of, placed, renamed, shown, told
 from hindbrain.stores.patterns import pattern_of
 
-__all__ = ["TRASH", "Changes", "Found", "Listed", "Text", "Workspace", "shown"]
+__all__ = ["TRASH", "Changes", "Found", "Listed", "Text", "Workspace"]
 
 TRASH = ".hindbrain-trash"
 # Nobody writes there by a tool: settings and hooks of git start programs, and the other is the project's own memory.
@@ -26,7 +26,6 @@ _UNSEEN = frozenset({".git", TRASH})
 _LINE = 300  # characters of a line that a search shows
 _FILES = 200_000  # looked at in one walk of a directory that somebody named
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_FILE = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,20 +80,15 @@ class _Known:
     carried: set[str] = field(default_factory=set)  # new names of files that were there before
 
 
-def shown(name: str) -> str:
-    """A name as it can be printed: one line, nothing that steers a terminal, no broken bytes."""
-    plain = name.encode("utf-8", "backslashreplace").decode()
-    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in plain)
-
-
 class Workspace:
-    """One directory of files. `own` when it was made for this run, so that whatever is new in it was made by the run."""
+    """One directory of files. `own` when it was made for this run, so that whatever is new in it was made by the run. Unmarked it
+    does not look how its files are at the start: for reading only."""
 
-    def __init__(self, root: Path, *, own: bool) -> None:
+    def __init__(self, root: Path, *, own: bool, marked: bool = True) -> None:
         self.root = Path(os.path.realpath(root))
         self.own = own
         self._top = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        self._known = _Known(start=dict(self._marks()))
+        self._known = _Known(start=dict(self._marks()) if marked else {})
 
     def close(self) -> None:
         if self._top >= 0:
@@ -140,7 +134,7 @@ class Workspace:
                 held = inner
             yield held
         except OSError as wrong:
-            raise _told(wrong, "/".join(parts)) from wrong
+            raise told(wrong, "/".join(parts)) from wrong
         finally:
             os.close(held)
 
@@ -152,8 +146,6 @@ class Workspace:
         try:
             with self._directory(parts[:-1]) as parent:
                 return os.stat(parts[-1], dir_fd=parent, follow_symlinks=False)
-        except FileNotFoundError:
-            return None
         except PathRefused as refused:
             if isinstance(refused.__cause__, FileNotFoundError | NotADirectoryError):
                 return None
@@ -162,7 +154,9 @@ class Workspace:
     def precious(self, path: str) -> bool:
         """Whether something lies there that was there before this run."""
         plain = self.relative(path)
-        if self.facts(plain) is None or plain in self._known.made:
+        if self.facts(plain) is None:
+            return os.path.lexists(self.root / plain)  # reached through a link
+        if plain in self._known.made:
             return False
         return not self.own or plain in self._known.carried or self._older(plain)
 
@@ -171,6 +165,11 @@ class Workspace:
         if facts is not None and stat.S_ISREG(facts.st_mode):
             return plain in self._known.start
         return any(name == plain or name.startswith(plain + "/") for name in (*self._known.start, *self._known.carried))
+
+    def entries(self, path: str) -> int:
+        """How much lies in a directory."""
+        with self._directory(self._parts(path, writing=False)) as held:
+            return len(os.listdir(held))
 
     # --- reading -------------------------------------------------------------------------------------------------------
 
@@ -189,7 +188,7 @@ class Workspace:
         if not parts:
             raise PathRefused("the workspace is a directory", fix="name a file of it")
         with self._directory(parts[:-1]) as parent:
-            return _content(parts[-1], parent, most)
+            return content_of(parts[-1], parent, most)
 
     def glob(self, pattern: str, *, under: str = ".") -> Listed:
         """Files that match; a pattern without a slash holds at every depth."""
@@ -258,7 +257,7 @@ class Workspace:
                     count += 1
                     if count > _FILES:
                         raise PathRefused(f"there are more than {_FILES} files", fix="name a smaller directory")
-                    facts = _facts(name, held)
+                    facts = facts_of(name, held)
                     if facts is not None and stat.S_ISREG(facts.st_mode):
                         yield os.path.normpath(os.path.join(place, name)), facts
 
@@ -274,14 +273,14 @@ class Workspace:
         plain = "/".join(parts)
         kept = None
         with self._directory(parts[:-1], make=True) as parent:
-            facts = _facts(parts[-1], parent)
+            facts = facts_of(parts[-1], parent)
             if facts is not None and not stat.S_ISREG(facts.st_mode):
                 raise PathRefused(f"{shown(plain)[:200]} is no regular file", fix="choose another name")
             if facts is not None and not over and plain not in self._known.made:
                 raise PathRefused(f"{shown(plain)[:200]} is there already", fix="choose another name")
             if facts is not None and plain not in self._known.made:
                 kept = self._into_trash(parts, parent, copy=True)
-            _placed(parts[-1], parent, raw, facts)
+            placed(parts[-1], parent, raw, facts)
         if facts is None:
             self._known.made.add(plain)
         return kept
@@ -291,7 +290,7 @@ class Workspace:
         parts, into = self._parts(path, writing=True), self._parts(to, writing=True)
         old, new = "/".join(parts), "/".join(into)
         with self._directory(parts[:-1]) as source, self._directory(into[:-1], make=True) as goal:
-            facts = _facts(parts[-1], source)
+            facts = facts_of(parts[-1], source)
             if facts is None:
                 raise PathRefused(f"{shown(old)[:200]}: no such file", fix="look for its name first")
             if not (stat.S_ISREG(facts.st_mode) or stat.S_ISDIR(facts.st_mode)):
@@ -301,8 +300,7 @@ class Workspace:
                 os.mkdir(into[-1], 0o700, dir_fd=goal)
                 os.rename(parts[-1], into[-1], src_dir_fd=source, dst_dir_fd=goal)
             else:
-                os.link(parts[-1], into[-1], src_dir_fd=source, dst_dir_fd=goal, follow_symlinks=False)
-                os.unlink(parts[-1], dir_fd=source)
+                renamed(parts[-1], source, into[-1], goal)
         self._renamed(old, new)
 
     def _renamed(self, old: str, new: str) -> None:
@@ -318,7 +316,7 @@ class Workspace:
         """Take a file or directory away; its place in the trash, from which `restore` takes it back."""
         parts = self._parts(path, writing=True)
         with self._directory(parts[:-1]) as parent:
-            if _facts(parts[-1], parent) is None:
+            if facts_of(parts[-1], parent) is None:
                 raise PathRefused(f"{shown(path)[:200]}: no such file", fix="look for its name first")
             kept = self._into_trash(parts, parent, copy=False)
         self._known.made.discard("/".join(parts))
@@ -331,7 +329,7 @@ class Workspace:
             raise PathRefused("this is no place in the trash", fix="give the place that delete answered with")
         where = parts[2:]
         with self._directory(parts[:-1]) as source, self._directory(where[:-1], make=True) as goal:
-            if _facts(where[-1], goal) is not None:
+            if facts_of(where[-1], goal) is not None:
                 raise PathRefused(f"{shown('/'.join(where))[:200]} is there again", fix="move it away first")
             os.rename(parts[-1], where[-1], src_dir_fd=source, dst_dir_fd=goal)
         return "/".join(where)
@@ -340,7 +338,7 @@ class Workspace:
         inside = [TRASH, secrets.token_hex(6), *parts]
         with self._directory(inside[:-1], make=True) as goal:
             if copy:
-                _placed(inside[-1], goal, _content(parts[-1], parent, WRITE_MOST * 40), None)
+                placed(inside[-1], goal, content_of(parts[-1], parent, WRITE_MOST * 40), None)
             else:
                 os.rename(parts[-1], inside[-1], src_dir_fd=parent, dst_dir_fd=goal)
         return "/".join(inside)
@@ -367,66 +365,6 @@ class Workspace:
 
     def _marks(self) -> Iterator[tuple[str, Mark]]:
         return ((name, (facts.st_size, facts.st_mtime_ns, facts.st_ino)) for name, facts in self._files())
-
-
-def _told(wrong: OSError, path: str) -> PathRefused:
-    """An error of the system, in words; a link on the way looks to it like a file that is no directory."""
-    said = {
-        errno.ENOENT: "no such file or directory",
-        errno.ELOOP: "a link, which is not followed",
-        errno.ENOTDIR: "not a directory, or a link, which is not followed",
-        errno.EACCES: "permission denied",
-        errno.EEXIST: "it is there already",
-        errno.ENAMETOOLONG: "the name is too long",
-    }.get(wrong.errno or 0, os.strerror(wrong.errno or errno.EIO).lower())
-    name = wrong.filename if isinstance(wrong.filename, str) else path
-    return PathRefused(f"{shown(name or path)[:200]}: {said}", fix="look for its name first")
-
-
-def _facts(name: str, parent: int) -> os.stat_result | None:
-    try:
-        return os.stat(name, dir_fd=parent, follow_symlinks=False)
-    except FileNotFoundError:
-        return None
-
-
-def _content(name: str, parent: int, most: int) -> bytes:
-    handle = os.open(name, _FILE, dir_fd=parent)
-    try:
-        facts = os.fstat(handle)
-        if not stat.S_ISREG(facts.st_mode):
-            raise PathRefused(f"{shown(name)[:200]} is no regular file", fix="choose another one")
-        if facts.st_size > most:
-            raise PathRefused(
-                f"{shown(name)[:200]} has {facts.st_size} bytes; at most {most} are read", fix="read a smaller file"
-            )
-        parts, size = [], 0
-        while size <= most and (part := os.read(handle, 1 << 20)):
-            parts.append(part)
-            size += len(part)
-        return b"".join(parts)[:most]
-    finally:
-        os.close(handle)
-
-
-def _placed(name: str, parent: int, raw: bytes, before: os.stat_result | None) -> None:
-    """A whole file under its name. One that was not there is linked in, which fails when the name was taken meanwhile."""
-    temporary = f".{secrets.token_hex(8)}.tmp"
-    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644, dir_fd=parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(raw)
-            if before is not None:
-                os.fchmod(file.fileno(), stat.S_IMODE(before.st_mode) & 0o777)
-        if before is None:
-            os.link(temporary, name, src_dir_fd=parent, dst_dir_fd=parent, follow_symlinks=False)
-            os.unlink(temporary, dir_fd=parent)
-        else:
-            os.replace(temporary, name, src_dir_fd=parent, dst_dir_fd=parent)
-    except BaseException:
-        with suppress(FileNotFoundError):
-            os.unlink(temporary, dir_fd=parent)
-        raise
 
 
 def _matching(wanted: "regex.Pattern[str]", text: str, name: str, left: float, most: int) -> list[str]:
