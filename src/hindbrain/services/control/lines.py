@@ -28,7 +28,7 @@ class Lines:
         self._clock = clock
         self._lock = threading.Lock()
         self._open: dict[OpenBrain, Line] = {}
-        self.deposit: Deposit | None = None  # what a megram that is said becomes; set once experience is there
+        self.depositing: Callable[[OpenBrain, Journal], Deposit] | None = None  # what a megram that is said becomes
 
     def of(self, opened: OpenBrain) -> Line:
         """The line of a brain."""
@@ -36,7 +36,8 @@ class Lines:
             if opened not in self._open:
                 salt = self._gateway.salt(opened)
                 journal = Journal(opened.store, written=lambda: bus.wake())
-                bus = Bus(opened.store, journal, clock=self._clock, salt=salt, deposit=self.deposit)
+                deposit = self.depositing(opened, journal) if self.depositing is not None else None
+                bus = Bus(opened.store, journal, clock=self._clock, salt=salt, deposit=deposit)
                 self._open[opened] = Line(journal=journal, bus=bus)
             return self._open[opened]
 
