@@ -72,8 +72,8 @@ class Audits:
             "ok": True,
             "schema": "hindbrain-control-audit-v0",
             "brain": brain.name,
-            "report": msgspec.to_builtins(sent.report),
-            "decisions": msgspec.to_builtins(sent.decisions),
+            "report": _plain(sent.report),
+            "decisions": _plain(sent.decisions),
             "rendered": _told(sent.report),
         }
 
@@ -96,7 +96,7 @@ class Audits:
             "rendered": f"{found.lines} lines, the chain holds and every message has its line.",
         }
         if broken is not None or unseen:
-            first = f"line {found.broken} {found.reason}" if broken else f"{len(unseen)} messages have no line"
+            first = f"line {found.broken} {found.reason}" if broken else f"{len(unseen)} of the recorded messages have no line"
             answer |= LedgerBroken(
                 f"the audit log of {brain.display_name} does not hold: {first}",
                 fix="keep a copy of the home as it is, then compare the log with a backup",
@@ -158,6 +158,11 @@ class Audits:
                     fix="ask again: hindbrain control audit; if it stays, hindbrain doctor names who holds the brain",
                 )
             bus.wait(turn, ANSWER_TURN_S)
+
+
+def _plain(value: object) -> Any:
+    """A record as it stands on the wire."""
+    return msgspec.json.decode(msgspec.json.encode(value))
 
 
 def _log(opened: OpenBrain) -> AuditLog:
