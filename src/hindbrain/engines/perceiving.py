@@ -8,7 +8,7 @@ from datetime import date, datetime
 
 from hindbrain.domain.task import Constraints
 from hindbrain.engines.slug import words_of
-from hindbrain.engines.wording import paths_in, quoted_in
+from hindbrain.engines.wording import paths_in, quoted_in, sentences_of
 from hindbrain.policy.perceiving import (
     ACTIONS,
     CHAT,
@@ -28,14 +28,11 @@ __all__ = [
     "first_sentence",
     "heard_of",
     "may_chat",
-    "one_sentence",
     "perceived",
     "questions_for",
     "task_class",
 ]
 
-_SENTENCE = re.compile(r"(?<=[.!?])\s+|[。！？]|\n+")
-_NUMBERED = re.compile(r"^\s*(?:\d{1,2}[.)]|[-*•])\s+")
 _ISO = re.compile(r"\b(\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?(?:Z|[+-]\d{2}:?\d{2})?)?)(?![\w-])")
 _DECLARED = re.compile(
     r"^(?:always|never|from now on|remember (?:that|to)|i (?:prefer|like|want you to always))\b", re.IGNORECASE
@@ -77,17 +74,8 @@ def heard_of(history: Sequence[Exchange]) -> tuple[Exchange, ...]:
 
 
 def first_sentence(text: str) -> str:
-    """The first sentence, in one line; a list counts from its first line on. Quoted text is not cut."""
-    held: list[str] = []
-
-    def hide(match: re.Match[str]) -> str:
-        held.append(match.group())
-        return f"\ue000{len(held) - 1}\ue001"
-
-    hidden = re.sub(r"\"[^\"\n]*\"|“[^”\n]*”|`[^`\n]*`", hide, text.strip())
-    pieces = [_NUMBERED.sub("", piece).strip() for piece in _SENTENCE.split(hidden)]
-    piece = next((piece for piece in pieces if any(char.isalnum() for char in piece)), "")
-    return " ".join(re.sub(r"\ue000(\d+)\ue001", lambda mark: held[int(mark.group(1))], piece).split())
+    """The first sentence, in one line; of a list its first line."""
+    return next((" ".join(one.split()) for one in sentences_of(text)), "")
 
 
 def task_class(intent: str) -> str:
@@ -130,11 +118,6 @@ def chat_answer(text: str) -> str | None:
     if not may_chat(text):
         return None
     return next((answer for pattern, answer in CHAT if re.match(pattern, text.strip(), re.IGNORECASE)), None)
-
-
-def one_sentence(text: str) -> str:
-    """A model's restatement, cut to its first sentence."""
-    return first_sentence(text)
 
 
 def faithful(intent: str, known: Sequence[str]) -> bool:

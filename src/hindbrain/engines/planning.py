@@ -12,7 +12,7 @@ from hindbrain.engines.goal_criteria import criteria_for
 from hindbrain.engines.goals import Goal, goal_of
 from hindbrain.engines.plan_check import Forbidden, PlanRules, acts_of, checked, normal
 from hindbrain.engines.ways import Way, reads_of, ways_to, writes_of
-from hindbrain.engines.wording import parts_of
+from hindbrain.engines.wording import parts_of, sentences_of
 from hindbrain.policy.planning import COMBINATIONS, TOOL_DISTRUST
 
 __all__ = ["Act", "Proposal", "Reputation", "Request", "acts_to_ask", "propose", "request_of"]
@@ -59,9 +59,9 @@ class Proposal:
 
 def request_of(spec: TaskSpec) -> Request:
     """The goals of a task: of the whole text where the intent is its first sentence, else of the intent, which says more."""
-    whole = parts_of(spec.raw_input)
-    first = whole[0].strip(" .!?") if whole else ""
-    parts = whole if first and spec.intent.strip(" .!?") == first else parts_of(spec.intent)
+    first = next(iter(sentences_of(spec.raw_input)), "")
+    whole = " ".join(first.split()) == spec.intent
+    parts = parts_of(spec.raw_input if whole else spec.intent)
     read = [(part, goal_of(part)) for part in parts]
     return Request(
         goals=tuple(goal for _, goal in read if goal is not None), unread=tuple(part for part, goal in read if goal is None)

@@ -80,8 +80,14 @@ def _args(args: Any, outputs: Sequence[str]) -> dict[str, Any]:
 
 def _lines(text: str, made: Callable[[list[str]], Sequence[str]]) -> str:
     """Work on lines; a text that ended with a line break still does."""
-    kept = "\n".join(made(text.splitlines()))
-    return kept + "\n" if kept and text.endswith(("\n", "\r")) else kept
+    kept = "\n".join(made(_split(text)))
+    return kept + "\n" if kept and text.endswith("\n") else kept
+
+
+def _split(text: str) -> list[str]:
+    """Lines as files have them. Other marks that a script may break lines at are part of their line."""
+    lines = text.split("\n")
+    return lines if lines[-1] else lines[:-1]
 
 
 def _sorted(text: str, args: Mapping[str, Any]) -> str:
@@ -96,7 +102,7 @@ def _number_first(line: str) -> tuple[bool, float, str]:
 
 def _csv_to_json(text: str, _: Mapping[str, Any]) -> str:
     try:
-        rows = [row for row in csv.reader(text.splitlines(keepends=True), strict=True) if row]
+        rows = [row for row in csv.reader((f"{line}\n" for line in _split(text)), strict=True) if row]
     except csv.Error as broken:
         raise BadTransform(f"this is no table: {broken}") from broken
     if not rows:
@@ -142,7 +148,7 @@ def _cell(value: Any) -> str:
 
 
 def _closest(text: str, args: Mapping[str, Any]) -> str:
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    lines = [line.strip() for line in _split(text) if line.strip()]
     if not lines:
         raise BadTransform(f"nothing is like {args['name']}")
     wanted = str(args["name"]).rsplit("/", 1)[-1].lower()
@@ -153,14 +159,14 @@ def _closest(text: str, args: Mapping[str, Any]) -> str:
 
 
 def _first(text: str, _: Mapping[str, Any]) -> str:
-    found = next((line.strip() for line in text.splitlines() if line.strip()), None)
+    found = next((line.strip() for line in _split(text) if line.strip()), None)
     if found is None:
         raise BadTransform("the text has no line to take")
     return found
 
 
 def _holding(text: str, args: Mapping[str, Any]) -> list[str]:
-    return [line for line in text.splitlines() if str(args["text"]) in line]
+    return [line for line in _split(text) if str(args["text"]) in line]
 
 
 def _occurrences(text: str, args: Mapping[str, Any]) -> str:
@@ -187,7 +193,7 @@ _DOING: Mapping[str, Callable[[str, Mapping[str, Any]], str]] = {
     "replace": _replaced,
     "csv_to_json": _csv_to_json,
     "json_to_csv": _json_to_csv,
-    "count_lines": lambda text, _: str(len(text.splitlines())),
+    "count_lines": lambda text, _: str(len(_split(text))),
     "count_words": lambda text, _: str(len(text.split())),
     "count_characters": lambda text, _: str(len(text)),
     "count_matches": _occurrences,

@@ -2,7 +2,7 @@
 
 import re
 
-__all__ = ["PATH", "QUOTED", "parts_of", "paths_in", "plain", "quoted_in"]
+__all__ = ["PATH", "QUOTED", "parts_of", "paths_in", "plain", "quoted_in", "sentences_of"]
 
 QUOTED = re.compile(r"\"([^\"]*)\"|“([^”]*)”|`([^`]*)`|(?<!\w)'([^']*)'(?!\w)")
 PATH = re.compile(
@@ -10,23 +10,32 @@ PATH = re.compile(
     r"|(?<![\w/.:@-])(?:\.{0,2}/)?(?:[\w.@+-]+/)+[\w.@+*-]*"
 )
 _NUMBERED = re.compile(r"^\s*(?:\d{1,2}[.)]|[-*•])\s+")
-_SENTENCE = re.compile(r"(?<=[.!?;。！？])\s+|\s*,?\s+(?:and\s+)?(?=then\s)", re.IGNORECASE)
+_SENTENCE = re.compile(r"(?<=[.!?;])\s+|(?<=[。！？])")
+_THEN = re.compile(r"\s*,?\s+(?:and\s+)?(?=then\s)", re.IGNORECASE)
+
+
+def sentences_of(text: str) -> tuple[str, ...]:
+    """The sentences and numbered lines of a text, each in one line; quoted text is never cut."""
+    return _cut(text, _SENTENCE)
 
 
 def parts_of(text: str) -> tuple[str, ...]:
-    """The sentences and numbered lines of a request; quoted text is never cut."""
+    """The same, cut before each `then` as well: what is to be done, one after the other."""
+    return tuple(part for sentence in sentences_of(text) for part in _cut(sentence, _THEN))
+
+
+def _cut(text: str, at: re.Pattern[str]) -> tuple[str, ...]:
     held: list[str] = []
 
     def hide(match: re.Match[str]) -> str:
         held.append(match.group())
         return f"\ue000{len(held) - 1}\ue001"
 
-    hidden = QUOTED.sub(hide, text)
     found = []
-    for line in hidden.splitlines():
-        for piece in _SENTENCE.split(_NUMBERED.sub("", line)):
+    for line in QUOTED.sub(hide, text).splitlines():
+        for piece in at.split(_NUMBERED.sub("", line)):
             whole = re.sub(r"\ue000(\d+)\ue001", lambda mark: held[int(mark.group(1))], piece).strip()
-            if re.search(r"\w", whole):
+            if any(char.isalnum() for char in whole):
                 found.append(whole)
     return tuple(found)
 

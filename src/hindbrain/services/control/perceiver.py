@@ -17,9 +17,9 @@ from hindbrain.engines.perceiving import (
     Perception,
     chat_answer,
     faithful,
+    first_sentence,
     heard_of,
     may_chat,
-    one_sentence,
     perceived,
     questions_for,
     task_class,
@@ -152,7 +152,7 @@ class Perceiver:
         if reading is None:
             return by_rules
         known = (now.text, *(one.said for one in now.history), *(one.a for one in now.clarifications))
-        intent = one_sentence(reading.intent)
+        intent = first_sentence(reading.intent)
         kept = intent if intent and faithful(intent, known) else by_rules.intent
         limits = by_rules.constraints
         scope = reading.scope if reading.scope and faithful(reading.scope, known) else limits.scope
