@@ -15,6 +15,8 @@ from hindbrain.domain.message import BusMessage, MessageType, Role
 from hindbrain.domain.reading import read_criteria, read_message, read_record
 from hindbrain.domain.schemas import RECORDS
 from hindbrain.domain.task import Criterion, DispatchManifest, ReplanRequest, SubTask
+from hindbrain.services.control.bus import decoded
+from hindbrain.stores.experience_port import StoredMessage
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = ROOT / "docs" / "reference" / "schemas"
@@ -482,6 +484,26 @@ def test_ctl_299_a_message_of_the_version_before_is_read() -> None:
     assert record.task_criteria == (Criterion(criterion="a.txt exists"),)
     assert isinstance(nested, ReplanRequest)
     assert nested.outcomes[0].success_criteria == (Criterion(criterion="a.txt exists"),)
+
+
+def test_ctl_299_what_a_brain_kept_in_the_version_before_is_heard() -> None:
+    body = {
+        "schema": "hindbrain-bus-message-v0",
+        "id": "msg_1",
+        "timestamp": NOW,
+        "from": "R2",
+        "to": "R3",
+        "type": "SubTask",
+        "payload": {"subtask_id": "s1", "parent_task_id": "tsk_1", "intent": "look", "success_criteria": ["a.txt exists"]},
+    }
+    stored = StoredMessage(
+        seq=9, id="msg_1", at=0, sender="R2", recipient="R3", type="SubTask", task_id="tsk_1", body=json.dumps(body)
+    )
+
+    message = decoded(stored)
+
+    assert message.seq == 9
+    assert message.payload["success_criteria"] == [{"criterion": "a.txt exists"}]
 
 
 def test_ctl_299_this_version_is_read_and_a_later_one_is_refused() -> None:

@@ -16,6 +16,7 @@ from hindbrain.domain.errors import BoundaryViolation, InvalidParams
 from hindbrain.domain.ledger import Act
 from hindbrain.domain.message import PAYLOADS, TYPES, BusMessage, MessageType, Role
 from hindbrain.domain.notes import MegramNote
+from hindbrain.domain.reading import read_message, read_record
 from hindbrain.domain.task import Record
 from hindbrain.engines.hygiene import redacted
 from hindbrain.policy.control import CONSUMER_LAG, LISTEN_S, PATHS
@@ -44,7 +45,7 @@ class Published:
 
 def decoded(stored: StoredMessage) -> BusMessage:
     """A message as it was said."""
-    return msgspec.convert(msgspec.json.decode(stored.body) | {"seq": stored.seq}, BusMessage, strict=False)
+    return read_message(msgspec.json.decode(stored.body) | {"seq": stored.seq})
 
 
 def delivered(message: BusMessage) -> bool:
@@ -211,7 +212,7 @@ class Subscription:
             turn = self._bus.turn
             for message in self._pending():
                 if delivered(message):
-                    return Heard(message=message, record=msgspec.convert(message.payload, PAYLOADS[message.type]))
+                    return Heard(message=message, record=read_record(message.type, message.payload))
             left = ends - time.monotonic()
             if left <= 0:
                 return None
