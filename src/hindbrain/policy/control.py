@@ -19,6 +19,7 @@ __all__ = [
     "JOURNAL_QUEUE",
     "JOURNAL_RETRY_S",
     "KEYS",
+    "LATE_FACTOR",
     "LISTEN_S",
     "LOGICAL_WORDS",
     "MEANINGS",
@@ -73,6 +74,7 @@ JOURNAL_RETRY_S = 0.25  # until a store that takes nothing is tried again
 LISTEN_S = 0.5  # until a listener looks by itself: what another process said rings no bell in this one
 RUNS_MOST = 8  # tasks at once in one process: each has half a dozen threads and may ask a model
 RUN_ENDS_S = 15.0  # a cancelled task stops its commands, says its last words and is written
+LATE_FACTOR = 2  # times its budget, after which a task that nothing ended is cancelled
 CONSUMER_LAG = 256  # messages behind, from which a reader is named as slow; it still gets all of them
 DECIMALS = 9  # every number is rounded to these before it is compared: in binary 0.6*4/3 is below 0.8
 TARGET_CHARS = 120  # of one tool or target in what is remembered of a task

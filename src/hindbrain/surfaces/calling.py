@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from hindbrain.surfaces.manifest import Command
 
-__all__ = ["answer", "mode_of"]
+__all__ = ["answer", "mode_of", "person", "served"]
 
 
 _MOST_TEXT = 200_000  # characters: with four bytes each and escapes still within what the owner takes in one request
@@ -66,7 +66,7 @@ def answer(
 ) -> dict[str, Any]:
     """The answer of one operation, from whichever process can give it. Without `start` no owner is started for it."""
     place, source = caller_root(root, os.environ)
-    who = Who(place, agent or os.environ.get("HINDBRAIN_AGENT_ID") or _person())
+    who = Who(place, agent or os.environ.get("HINDBRAIN_AGENT_ID") or person())
     mode = mode_of(home, os.environ)
     # A text that no request can carry is taken in by this process; both may write to one home.
     if mode != "embedded" and len(str(arguments.get("text") or "")) <= _MOST_TEXT:
@@ -82,7 +82,13 @@ def answer(
     return _embedded(op, arguments, home, who, source, human)
 
 
-def _person() -> str | None:
+def served(home: str) -> bool:
+    """Whether an owner answers for this home; one is started where the mode wants it."""
+    mode = mode_of(home, os.environ)
+    return mode != "embedded" and _owner(home, start=mode == "owner") is not None
+
+
+def person() -> str | None:
     """Who sits at the keyboard, when nobody says who calls: the login name, marked as typed on the command line."""
     name = os.environ.get("USER") or os.environ.get("LOGNAME")
     return f"cli:{name}" if name else None

@@ -116,6 +116,10 @@ def _operation(rest: list[str], given: dict[str, Any]) -> int:
         from hindbrain.surfaces import reviewing
 
         return reviewing.walk(op, read, given)
+    if op["name"] == "run":  # it may take minutes: whoever starts it looks on, and may be asked
+        from hindbrain.surfaces import running
+
+        return running.go(op, read, given)
     return carry_out(op, read, given)
 
 

@@ -226,7 +226,7 @@ class Owner:
                 await asyncio.wait_for(self._stopping.wait(), timeout=pause)
             if not self._presence.holds():
                 self.stop("the home is gone")
-            elif self._on_demand and self._activity.idle_s() >= self._idle_exit_s:
+            elif self._on_demand and self._activity.idle_s() >= self._idle_exit_s and not self._app.house.running:
                 self.stop("idle")
 
     async def _keep_house(self) -> None:

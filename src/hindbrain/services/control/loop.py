@@ -70,9 +70,9 @@ class Loop:
             try:
                 part.hear(heard)
             except Exception as failure:  # noqa: BLE001 - a role that breaks must not leave its task hanging
-                self._broken(name, failure)
+                self.broken(name, failure)
 
-    def _broken(self, name: str, failure: Exception) -> None:
+    def broken(self, name: str, failure: Exception) -> None:
         """A role failed: the controller is told to end the task; when it is the controller itself, the task ends here."""
         why = failure.message if isinstance(failure, HindbrainError) else f"{type(failure).__name__}: {failure}"
         LOG.error("%s failed in %s: %s", name, self._task_id, why, exc_info=failure)
