@@ -184,6 +184,20 @@ def test_ctl_113_a_given_up_attempt_is_no_success_even_if_its_checks_pass() -> N
     assert [one.verdict for one in outcome.criteria_verdicts] == ["fail"]
 
 
+def test_ctl_113_123_giving_up_without_a_call_leaves_what_was_shown_before() -> None:
+    denied = shown(2, "read", {"path": "z.txt"}, "", "Permission denied")
+    task = subtask('output contains "a.txt"', 'output contains "z.txt"')
+    gave_up = result(output="", status="failed", uncertainty="no other way is known", attempt=2)
+
+    outcome, corrections = after(task, result(LS, denied), gave_up)
+
+    assert outcome is not None
+    assert len(corrections) == 1
+    assert (outcome.status, outcome.failure_reason) == ("failed", "no other way is known")
+    assert [(one.verdict, one.failure_class) for one in outcome.criteria_verdicts] == [("pass", None), ("fail", "environmental")]
+    assert [one.score for one in outcome.gap_trajectory] == [0.5, 0.0]
+
+
 @pytest.mark.parametrize("error", ["was cancelled", "deadline exceeded", "network is unreachable", "read timeout", "timed out"])
 def test_ctl_113_an_infrastructure_error_fails_at_once(error: str) -> None:
     broken = shown(2, "run", {"command": "make list"}, "", error)

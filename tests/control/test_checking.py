@@ -286,6 +286,10 @@ def test_ctl_291_a_claim_says_only_what_tools_gave() -> None:
     assert unsupported({"n": 5, "file": "a.txt"}, ["n=5", *listed], []) == ()
 
 
+def test_ctl_291_where_a_text_was_shortened_nothing_is_claimed() -> None:
+    assert unsupported("a.txt\n… 777 characters left out …\nb.txt", ["a.txt", "b.txt"], []) == ()
+
+
 def test_ctl_134_names_of_a_request_that_nothing_takes_up() -> None:
     assert untouched("count the words of b.txt and/or 'total', e.g. all", ["a.txt has 3", "'total' is named"]) == ("b.txt",)
     assert untouched("what is in ./docs/ and *.py?", [{"query": "docs/**/*.py"}]) == ()

@@ -182,9 +182,7 @@ def judged(found: Sequence[Found], shown: Sequence[Shown], ending: Ending | None
     if ending is not None:
         lost = [one for one in verdicts if one.verdict == "fail"]
         # Given up although everything is shown: then the checks do not say all, and none of them is to stand for success.
-        verdicts = tuple(
-            _struck(one, ending.reason, ending.failure_class) if not lost or one.verdict == "fail" else one for one in verdicts
-        )
+        verdicts = tuple(_ended(one, ending) if not lost or one.verdict == "fail" else one for one in verdicts)
         return Judged(verdict="failed", score=0.0, verdicts=verdicts, failure_class=attempt_class(verdicts), reason=ending.reason)
     first = next((n for n, one in enumerate(verdicts) if one.verdict == "fail"), None)
     if first is None:
@@ -256,6 +254,11 @@ def _struck(verdict: Verdict, evidence: str, failure_class: Class = "logical") -
     return Verdict(
         criterion=verdict.criterion, mode=verdict.mode, verdict="fail", failure_class=failure_class, evidence=_short(evidence)
     )
+
+
+def _ended(verdict: Verdict, ending: Ending) -> Verdict:
+    surroundings = "environmental" in (verdict.failure_class, ending.failure_class)
+    return _struck(verdict, ending.reason, "environmental" if surroundings else "logical")
 
 
 def _told(shown: Sequence[Shown]) -> list[str]:

@@ -13,6 +13,7 @@ __all__ = ["names_in", "unsupported", "untouched"]
 _NUMBER = regex.compile(r"(?<![\w./-])\d+(?:,\d{3})*(?:\.\d+)?(?![\w/-]|\.\d)")
 # A word with a directory, or with an ending that begins with a letter. `e.g.` has none of two letters on either side.
 _FILE = regex.compile(r"(?<![\w/.@*:-])(?:[\w.@*~-]*/[\w./@*~-]*\w[*/]?|[\w*][\w.*-]*\.(?:[A-Za-z]\w{0,9}|\*))(?![\w/])")
+_CUT = regex.compile(r"^… \d+ characters left out …$", regex.MULTILINE)  # where a long text was shortened; no value of anybody
 _ABBREVIATED = regex.compile(r"(?:[A-Za-z]\.)+[A-Za-z]?")
 _SLASHED_WORDS = regex.compile(r"[A-Za-z]+/[A-Za-z]+")
 
@@ -20,9 +21,9 @@ _SLASHED_WORDS = regex.compile(r"[A-Za-z]+/[A-Za-z]+")
 def unsupported(claim: Any, texts: Iterable[str], given: Iterable[str]) -> tuple[str, ...]:
     """Numbers, files and quoted words of a claim that occur in nothing that tools gave and in nothing that was given to begin
     with. A number may also be how many lines a tool gave."""
-    text = claim if isinstance(claim, str) else "\n".join(words_of(claim))
+    text = _CUT.sub("", claim if isinstance(claim, str) else "\n".join(words_of(claim)))
     shown = tuple(texts)
-    if not text.strip() or any(text.strip() == one.strip() for one in shown):
+    if not text.strip() or any(text.strip() == _CUT.sub("", one).strip() for one in shown):
         return ()
     known = "\n".join((*shown, *given)).lower()
     numbers = {_plain(number) for number in _NUMBER.findall(known)}

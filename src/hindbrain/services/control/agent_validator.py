@@ -63,6 +63,7 @@ class AgentValidator:
         self._params = params
         self._points: list[GapPoint] = []
         self._calls: list[ToolCall] = []
+        self._before: tuple[tuple[Found, ...], tuple[Shown, ...]] | None = None
         self.ended = False
 
     def stop(self) -> None:
@@ -127,6 +128,9 @@ class AgentValidator:
         evidence = Evidence(shown=shown, paths={path: self._paths(path) for path in asked})
         found = mechanical(criteria, evidence, self._subtask.intent)
         ending = ended_at_once(result, shown)
+        if ending is not None and not shown and self._before is not None:
+            # Given up without a call: nothing changed, so what the attempt before showed still stands.
+            return judged(*self._before, ending)
         if ending is None and any(one.open for one in found):
             try:
                 found = self._asked(found, result, shown)
@@ -135,6 +139,7 @@ class AgentValidator:
         if ending is None:
             given = (self._subtask.intent, self._subtask.context, *(criterion.criterion for criterion in criteria))
             found = contradicted(found, result, shown, given)
+        self._before = (found, shown)
         return judged(found, shown, ending)
 
     def _asked(self, found: Sequence[Found], result: ExecutionResult, shown: Sequence[Shown]) -> tuple[Found, ...]:
