@@ -135,6 +135,24 @@ SETTINGS: tuple[Setting, ...] = (
         environment="HINDBRAIN_ADOPTION",
     ),
     Setting(
+        name="experience_categories",
+        default="fact",
+        help="kinds of experience (fact, procedure, constraint) that become rules by thresholds of their own",
+        read_by="hindbrain.services.experience.room",
+    ),
+    Setting(
+        name="experience_two_stage",
+        default=False,
+        help="whether one success counts as task knowledge at once and two make a rule",
+        read_by="hindbrain.services.experience.room",
+    ),
+    Setting(
+        name="experience_keep_days",
+        default=30,
+        help="days for which the episodes behind a rule are kept after it was made",
+        read_by="hindbrain.services.experience.room",
+    ),
+    Setting(
         name="model_provider",
         default="none",
         help=(

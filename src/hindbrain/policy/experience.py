@@ -29,12 +29,14 @@ __all__ = [
     "RESERVED",
     "RULE_STATES",
     "SOURCES_TOLD",
+    "THINKING",
     "Actions",
     "Law",
     "Promotion",
     "Quantum",
     "Rules",
     "Threshold",
+    "Tried",
     "law_lines",
     "quantized",
 ]
@@ -126,6 +128,20 @@ SOURCES_TOLD = 10  # newest texts of a group that are shown to whoever words its
 RULE_STATES = {1: "best_practice", -1: "constraint"}
 GLOBAL_SPACE, GLOBAL_ENTITY = "global:user", "env:local"  # what holds for every task
 GLOBAL_TAGS = ("persona", "user-preference", "environment")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tried:
+    """How much a rule must have stood."""
+
+    recalls: int
+    days: int
+    why: str
+
+
+THINKING = Tried(
+    recalls=10, days=30, why="a month of use, often: then it may be worth a person's thought; it is never more by itself"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,6 +17,7 @@ from hindbrain.services.card_erasure import CardErasure
 from hindbrain.services.consolidation import forget_slug
 from hindbrain.services.events import Events
 from hindbrain.services.evidence_erasure import EvidenceErasure
+from hindbrain.services.experience.erasing import ExperienceErasure
 from hindbrain.services.gateway import STANDS_ALONE, Gateway, fingerprints
 from hindbrain.services.reconcile import Reconciler
 from hindbrain.services.routing import Router
@@ -37,6 +38,7 @@ class Erasure:
         reconciler: Reconciler,
         evidence: EvidenceErasure,
         cards: CardErasure,
+        experience: ExperienceErasure,
         events: Events,
         clock: Callable[[], int],
     ) -> None:
@@ -46,6 +48,7 @@ class Erasure:
         self._reconciler = reconciler
         self._evidence = evidence
         self._cards = cards
+        self._experience = experience
         self._events = events
         self._clock = clock
 
@@ -76,6 +79,7 @@ class Erasure:
             said = [block.text or block.label for one in targets for block in one.blocks]
             withdrawn = self._evidence.withdraw(caller, opened, said, prints)
             retired = self._cards.withdraw(caller, opened, prints)
+            unlived = self._experience.withdraw(caller, opened, said, prints)
         return {
             "ok": True,
             "schema": "hindbrain-reject-v0",
@@ -84,6 +88,7 @@ class Erasure:
             "ended": hit,
             "evidence_ended": withdrawn,
             "cards_retired": retired,
+            "experience_forgotten": unlived,
             "rendered": f"Rejected {slug!r} in {brain.display_name}; the value stays away"
             + (", under this label: it is too short to be known by itself." if _is_short(said) else "."),
         }
@@ -215,9 +220,10 @@ class Erasure:
                 opened.state.put_directory(str(place.path), 0)  # whoever comes after a crash in here looks at the files again
             # Archives before the rows that tell of them, the live file after: a file without a row is seen and named later on.
             files = sum(place.erase_history(slug, erase.means) for place in opened.places)
-            self._erase_rows(
-                opened, erase, versions, meant, {one for claim in claims for one in fingerprints(claim, salt, slug=slug)}
-            )
+            prints = {one for claim in claims for one in fingerprints(claim, salt, slug=slug)}
+            self._erase_rows(opened, erase, versions, meant, prints)
+            said = [block.text or block.label for claim in claims for block in claim.blocks]
+            self._experience.withdraw(erase.caller, opened, said, prints)
             files += sum(place.erase(slug, erase.means) for place in opened.places)
             if len(meant) == len(versions):
                 opened.state.forget(slug)

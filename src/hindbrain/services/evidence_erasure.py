@@ -19,6 +19,7 @@ from hindbrain.services.evidence import DELETED, Observations
 from hindbrain.services.evidence_batch import Batches
 from hindbrain.services.evidence_guard import row_print, traces_of, values_of
 from hindbrain.services.evidence_rows import Scope
+from hindbrain.services.experience.erasing import ExperienceErasure
 from hindbrain.services.gateway import Gateway, recorded
 from hindbrain.stores.port import Mark, Writer
 from hindbrain.stores.vector_port import Shelf
@@ -38,6 +39,7 @@ class EvidenceErasure:
         observations: Observations,
         batches: Batches,
         cards: CardErasure,
+        experience: ExperienceErasure,
         events: Events,
         clock: Callable[[], int],
     ) -> None:
@@ -46,6 +48,7 @@ class EvidenceErasure:
         self._observations = observations
         self._batches = batches
         self._cards = cards
+        self._experience = experience
         self._events = events
         self._clock = clock
 
@@ -121,6 +124,7 @@ class EvidenceErasure:
             # The neighbours first: what they were found by goes out of the index together with the row itself.
             self._batches.put_anew(opened, writer, rows, at=now, documents=True)
             erased = writer.erase_evidence(ids)
+        self._experience.withdraw(caller, opened, [row.content], values)
         self._events.publish({"brain": opened.brain.name, "act": "evidence.forget"}, session=caller.session)
         return erased, cards
 

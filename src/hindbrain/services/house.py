@@ -30,9 +30,6 @@ from hindbrain.services.control.model_plan import ModelPlan
 from hindbrain.services.control.model_report import ModelReport
 from hindbrain.services.control.params import Parameters, configured
 from hindbrain.services.control.tuning import Tuning
-from hindbrain.services.control.tuning import Tuning
-from hindbrain.services.control.model_plan import ModelPlan
-from hindbrain.services.control.model_report import ModelReport
 from hindbrain.services.counters import Counters, Refusals
 from hindbrain.services.defaults import Defaults
 from hindbrain.services.doctor import Doctor
@@ -50,6 +47,12 @@ from hindbrain.services.evidence_ingest import Ingest
 from hindbrain.services.evidence_reindex import Reindex
 from hindbrain.services.evidence_search import EvidenceSearch
 from hindbrain.services.exchange import Exchange
+from hindbrain.services.experience.erasing import ExperienceErasure
+from hindbrain.services.experience.exchange import ExperienceExchange
+from hindbrain.services.experience.instincts import Instincts
+from hindbrain.services.experience.proposing import Proposing
+from hindbrain.services.experience.room import ExperienceRoom, rules_of
+from hindbrain.services.experience.telling import Telling
 from hindbrain.services.feeds import Feeds
 from hindbrain.services.foreign_evidence import ForeignEvidence
 from hindbrain.services.gateway import Gateway
@@ -85,6 +88,7 @@ from hindbrain.settings import Settings
 from hindbrain.stores.home import Home
 
 if TYPE_CHECKING:
+    from hindbrain.services.control.runs import Runs
     from hindbrain.services.finding import Finding
     from hindbrain.services.graph_room import GraphRoom
 
@@ -108,6 +112,7 @@ class House:
         self.home = home
         self.settings = settings
         self.clock = clock
+        self.environ: Mapping[str, str] = environ or {}
         self.events = Events()
         self.brains = Brains(home, settings, open_store, self._on_open, bound_root)
         self.router = Router(self.brains, clock)
@@ -142,14 +147,23 @@ class House:
         self.card_moves = CardMoves(self.brains, self.cards, cited, self.card_links)
         self.card_publishing = CardPublishing(self.brains, anchors, self.cards, cited, self.card_links, self.gateway, clock)
         unlearned = CardErasure(self.brains, self.gateway, self.events, clock)
-        erased = EvidenceErasure(self.brains, self.gateway, self.observations, batches, unlearned, self.events, clock)
-        self.erasure = Erasure(self.brains, self.router, self.gateway, self.reconciler, erased, unlearned, self.events, clock)
+        unlived = ExperienceErasure(self.gateway, clock)
+        erased = EvidenceErasure(self.brains, self.gateway, self.observations, batches, unlearned, unlived, self.events, clock)
+        self.erasure = Erasure(
+            self.brains, self.router, self.gateway, self.reconciler, erased, unlearned, unlived, self.events, clock
+        )
+        self.experience = ExperienceRoom(self.brains, self.router, self.gateway, self.events, clock, rules_of(settings))
+        self.lines.depositing = lambda opened, journal: self.experience.of(opened, journal).heard
+        self.telling = Telling(self.brains, self.router, clock)
+        self.experience_exchange = ExperienceExchange(self.brains, self.router, self.experience, clock)
+        self.proposing = Proposing(self.brains, self.router, self.observations, self.card_making, clock)
         recording = settings.flag("adoption")
         self.adoption = Adoption(self.brains, self.router, self.gateway, self.events, clock, enabled=recording)
         self.defaults = Defaults(self.brains, self.router, self.gateway, self.adoption, self.events, clock)
         books = CardBooks()
         self.context = Context(self.brains, self.observations, anchors, self.retrieval, books, self.defaults)
-        self.north = North(self.router, self.recall, self.context, self.contract, self.counters)
+        instincts = Instincts(self.brains, clock)
+        self.north = North(self.router, self.recall, self.context, self.contract, self.counters, instincts)
         self.card_retrieval = CardRetrieval(self.brains, self.observations, books, self.context)
         self.boot = Boot(self.brains, self.router, self.gateway, self.maker, self.events, clock)
         self.graphs = Graphs(str(home.path), clock)
@@ -178,10 +192,10 @@ class House:
         self.story = Story(self.brains, self.router, self.observations, self.ledgers)
         self.review = Review(self.brains, self.observations, clock)
         self.standing = Standing(self.brains, self.router, self.contract, self.counters, clock)
-        self.recovery = Recovery(home, self.brains, self.router, self.contract, environ or {})
+        self.recovery = Recovery(home, self.brains, self.router, self.contract, self.environ)
         self.repairs = Repairs(home, self.brains, self.embedding, self.graphs, self.ingests, clock)
         served = bool(settings.text("store_url"))
-        environment = Environment(home, self.brains, self.router, environ or {}, served=served)
+        environment = Environment(home, self.brains, self.router, self.environ, served=served)
         self.maintenance = Maintenance(self.brains, self.observations)
         self.release = ReleaseCheck(environment)
         self.doctor = Doctor(
@@ -199,12 +213,11 @@ class House:
         )
         self.model = Model(self.brains, self.router, self.embedder, self.embedding)
         self.model_plan = ModelPlan.read(settings)
-        self.model_report = ModelReport(self.brains, self.router, self.model_plan, environ or {}, clock)
-        self.model_plan = ModelPlan.read(settings)
-        self.model_report = ModelReport(self.brains, self.router, self.model_plan, environ or {}, clock)
+        self.model_report = ModelReport(self.brains, self.router, self.model_plan, self.environ, clock)
         self._ticking = threading.Lock()
         self._finding: Finding | None = None
         self._graph_room: GraphRoom | None = None
+        self._runs: Runs | None = None
         self._graph_room_lock = threading.Lock()
 
     @property
@@ -227,6 +240,21 @@ class House:
                 self._graph_room = GraphRoom(self.brains, self.router, self.graphs, self.clock)
             return self._graph_room
 
+    @property
+    def runs(self) -> "Runs":
+        """Tasks that Hindbrain works on by itself; the whole control loop, which most processes never need."""
+        with self._graph_room_lock:
+            if self._runs is None:
+                from hindbrain.services.control.runs import put_together
+
+                self._runs = put_together(self)
+            return self._runs
+
+    @property
+    def running(self) -> int:
+        """How many tasks are on their way in this process."""
+        return self._runs.active if self._runs is not None else 0
+
     def _numbers(self, opened: OpenBrain) -> Numbers:
         """The numbers by which tasks of a brain are steered, as its auditor asks for them."""
         parameters = Parameters(configured(self.settings), opened.store)
@@ -246,6 +274,7 @@ class House:
         self.watching.forget(opened)
         self.audits.forget(opened)
         self.lines.close(opened)
+        self.experience.rest(opened)
         self.counters.flush_one(opened)
 
     def tick(self) -> None:
@@ -265,6 +294,8 @@ class House:
             self._ticking.release()
 
     def close(self) -> None:
+        if self._runs is not None:
+            self._runs.close()
         self.watching.close()
         self.embedding.close()
         self.counters.flush()

@@ -115,7 +115,9 @@ class Experience:
             task_id=draft.task_id or message.task_id,
             mission_id=draft.mission_id or message.mission_id,
         )
-        self.deposit(writer, self._made(draft, self._writer(message.sender)))
+        megram = self._made(draft, self._writer(message.sender))
+        if self.deposit(writer, megram) and self.dreams is not None:
+            self.dreams.wrote(megram.pair)  # it looks in a transaction of its own, so after this one
 
     def record_negative_feedback(self, rule_id: str, content: str, *, by: Role | Writer) -> Durable | None:
         """Append what works against a rule, which itself stays as it is. None when there is no such rule."""
