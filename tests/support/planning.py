@@ -7,7 +7,6 @@ from hindbrain.domain.control import Loss, PlanDirective
 from hindbrain.domain.errors import ModelFailed
 from hindbrain.domain.message import MessageType, Role
 from hindbrain.domain.notes import MemoryQuery, MemoryResponse
-from hindbrain.domain.plan import Plan
 from hindbrain.domain.task import Constraints, Record, SubTask, TaskSpec, TaskSpecMore
 from hindbrain.engines.perceiving import perceived
 from hindbrain.policy.tools import TOOLS
@@ -125,13 +124,3 @@ class _Endless:
 
     def __bool__(self) -> bool:
         return True
-
-
-def tools_of(subtasks: Sequence[SubTask]) -> list[list[str]]:
-    return [[step.tool for step in one.x.steps or ()] for one in subtasks]
-
-
-def a_plan(**more: Any) -> Plan:
-    from msgspec import convert
-
-    return convert(more, Plan)
