@@ -2,11 +2,11 @@
 
 import posixpath
 import re
-from urllib.parse import urlsplit
 
 __all__ = ["normalised_target", "parent_scope"]
 
 _SPACES = re.compile(r"\s+")
+_HOST = re.compile(r"://(?:[^/?#@]*@)?(\[[^\]]*\]|[^/?#:]*)")
 _QUOTED = re.compile(r"\"([^\"]+)\"|'([^']+)'")
 
 
@@ -25,8 +25,8 @@ def normalised_target(target: str, workspace: str = "") -> str:
 
 def parent_scope(target: str) -> str | None:
     """What a target lies in: the domain of an address, the quoted words of a query, the directory of a path. None without one."""
-    if "://" in target:
-        return urlsplit(target).hostname
+    if host := _HOST.search(target):
+        return host.group(1).lower() or None
     if quoted := _QUOTED.search(target):
         return quoted.group(1) or quoted.group(2)
     directory = posixpath.dirname(target) if _is_path(target) else ""

@@ -1,6 +1,5 @@
 """Control policy: who may say what to whom, and the numbers by which the controller decides, each with its reason."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 
@@ -122,7 +121,7 @@ class Params:
         """Numbers with which the controller could not decide are refused when they are read, not when they are used."""
         for name in _WEIGHTS:
             value = getattr(self, name)
-            _must(math.isfinite(value) and value >= 0, name, value, "a weight is 0 or more")
+            _must(0 <= value < float("inf"), name, value, "a weight is a number from 0 on")
         _must(
             round(self.w1 + self.w2, DECIMALS) == 1, "w1", self.w1, f"w1 and w2 are shares of one budget, and w2 is {self.w2:g}"
         )
