@@ -10,6 +10,7 @@ import pytest
 
 from hindbrain.operations import REGISTRY, Effect
 from tests.conformance.house import archive, found
+from tests.control.test_tuning import Recorder, a_lesson
 from tests.support.model import tiny_weights
 from tests.support.palaces import Palace, mempal
 from tests.support.world import Actor, World
@@ -175,6 +176,15 @@ def enabled(scene: Scene) -> Answer:
     answer = scene.world.human(scene.root).call("defaults.set", **ENABLED)
     assert answer["applied"], answer
     return answer
+
+
+def tuned(scene: Scene) -> Answer:
+    """Numbers that recorded tasks speak for and a person applies."""
+    recorder = Recorder(scene.world, scene.root)
+    a_lesson(recorder)
+    recorder.close()
+    person = scene.world.human(scene.root)
+    return person.call("control.apply_tuning", proposal=person.call("control.tune")["proposal"])
 
 
 def palace(scene: Scene, fill: Callable[[Palace], None], version: int = 9) -> str:
@@ -416,6 +426,12 @@ ATTACKS |= {
     "defaults.rollback": {
         "forged human": lambda s: s.called("defaults.rollback", candidate="card-context", execute=True, agent_id="human:founder"),
     },
+    "control.tune": {
+        "secret class": lambda s: s.called("control.tune", task_class=TOKEN),
+    },
+    "control.apply_tuning": {
+        "forged human": lambda s: s.called("control.apply_tuning", proposal="tun_0", agent_id="human:founder"),
+    },
 }
 
 LAWS: dict[str, Act] = {
@@ -423,6 +439,8 @@ LAWS: dict[str, Act] = {
     "adoption.capture": lambda s: s.called("adoption.capture", **CAPTURED),
     "defaults.set": enabled,
     "defaults.rollback": lambda s: s.called("defaults.rollback", candidate="card-context"),
+    "control.tune": lambda s: s.called("control.tune"),
+    "control.apply_tuning": tuned,
     "memory.import": lambda s: palace_taken(s, lambda p: p.row("drawer_a", "the tram runs until two at night")),
     "knowledge.backfill_apply": lambda s: waiting(s, "candidate"),
     "knowledge.distill": made,
@@ -511,7 +529,9 @@ def test_conf_07_a_secret_in_an_agents_name_is_refused_and_not_recorded(scene: S
     before = scene.recorded()
     lawful = LAWS[entry]
     named = Scene(scene.world, scene.root)
-    agent = scene.world.at(scene.root, f"codex:{TOKEN}", human=entry in ("reject", "forget", "memory.purge", "defaults.set"))
+    agent = scene.world.at(
+        scene.root, f"codex:{TOKEN}", human=entry in ("reject", "forget", "memory.purge", "defaults.set", "control.apply_tuning")
+    )
     arguments = {"reject": {"claim": "ferry"}, "forget": {"claim": "ferry"}, "memorize": {"node_label": "A", "text": "a"}}
     more = {"boot_memory": {"action": "set", "key": "k", "value": "v"}, "promote": {"claim": "ferry", "reason": "r"}}
     told = {
@@ -539,6 +559,7 @@ def test_conf_07_a_secret_in_an_agents_name_is_refused_and_not_recorded(scene: S
     files |= {"memory.import": {"path": "/nowhere"}, "knowledge.backfill_apply": {"execute": True}}
     files |= {"adoption.record": SEEN, "adoption.capture": CAPTURED}
     files |= {"defaults.set": ENABLED, "defaults.rollback": {"candidate": "card-context"}}
+    files |= {"control.tune": {}, "control.apply_tuning": {"proposal": "tun_0"}}
     files |= {"migrate.apply": {"table": str(scene.world.place / "none.jsonl")}, "migrate.rollback": {}}
 
     answer = agent.call(entry, **{**arguments, **more, **told, **paths, **files}[entry])

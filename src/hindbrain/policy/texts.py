@@ -81,7 +81,8 @@ RULES = """\
 - The program itself: `doctor`, `doctor.fix`, `instances`, `session_handshake`, `trust_selftest`, `recovery_playbook`,
   `update.status`, `update.plan`, `hosts.status`, `hosts.plan`, `model.status`, `model.install`, `model.embed`,
   `model.remove`, `operations` and `help`; `control.models` and `control.cost` say which models serve the control loop and
-  what they cost.
+  what they cost; `control.tune` proposes numbers of the controller from recorded tasks, and `control.apply_tuning` is a
+  person's way to put them in force.
 - Agents that work at the same time have no channel here yet: no partner, push or bus. What one decides, it captures with
   `memorize`.
 - Every retrieval answer carries `agent_runtime_contract`: who answered, from which files, how far to trust it. Its

@@ -75,6 +75,7 @@ _BY_NAME = {
     "feature": "include_cards",
     "surface": "card-context",
     "candidate": "card-context-default",
+    "control.apply_tuning.proposal": "tun_0123456789abcdef",
     "evaluator_id": "evaluator:reader",
     "subject_kind": "qi",
     "subject_id": "card_0123456789abcdef01234567",
