@@ -49,6 +49,7 @@ def run(
     ] = None,
     empty: Annotated[bool, Meta(description="begin with an empty directory instead of a copy")] = False,
     budget_s: Annotated[int, Meta(ge=0, le=86_400, description="seconds the task may take; 0 takes the setting")] = 0,
+    memory: Annotated[bool, Meta(description="plan by what earlier tasks taught; without it every way is open again")] = True,
     wait_s: WaitS = 60,
 ) -> dict[str, Any]:
     """Let Hindbrain reach a goal by itself: plan, act in a workspace of its own, check, change course, and prove how it ended.
@@ -56,7 +57,14 @@ def run(
     Works without a model for simple goals: find, count, transform and verify files, run tests. What cannot be taken back waits
     for a person; so does every command when an agent started the run. At a terminal the loop is drawn while it turns."""
     return call.house.runs.start(
-        call.caller, goal=goal, workspace=workspace, empty=empty, budget_s=budget_s, wait_s=wait_s, progress=call.progress
+        call.caller,
+        goal=goal,
+        workspace=workspace,
+        empty=empty,
+        budget_s=budget_s,
+        memory=memory,
+        wait_s=wait_s,
+        progress=call.progress,
     )
 
 

@@ -7,6 +7,7 @@ from hindbrain.domain.errors import ConfigInvalid
 from hindbrain.domain.message import MessageType, Role
 
 __all__ = [
+    "BEAT_S",
     "CHOICES",
     "CONSUMER_LAG",
     "DECIMALS",
@@ -73,6 +74,7 @@ JOURNAL_RETRY_S = 0.25  # until a store that takes nothing is tried again
 LISTEN_S = 0.5  # until a listener looks by itself: what another process said rings no bell in this one
 RUNS_MOST = 8  # tasks at once in one process: each has half a dozen threads and may ask a model
 RUN_ENDS_S = 15.0  # a cancelled task stops its commands, says its last words and is written
+BEAT_S = 0.5  # between two looks of the auditor while a task is on its way
 LATE_FACTOR = 2  # times its budget, after which a task that nothing ended is cancelled
 CONSUMER_LAG = 256  # messages behind, from which a reader is named as slow; it still gets all of them
 DECIMALS = 9  # every number is rounded to these before it is compared: in binary 0.6*4/3 is below 0.8

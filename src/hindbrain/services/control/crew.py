@@ -4,14 +4,13 @@ import os
 import threading
 import time
 from collections.abc import Callable, Mapping
-from contextlib import closing
 from pathlib import Path
 
 from hindbrain.domain.caller import Caller, Channel
 from hindbrain.domain.ledger import Act
 from hindbrain.domain.message import Role
 from hindbrain.engines.perceiving import Exchange
-from hindbrain.policy.control import LATE_FACTOR, Params
+from hindbrain.policy.control import BEAT_S, LATE_FACTOR, RUN_ENDS_S, Params
 from hindbrain.policy.tools import TOOLS
 from hindbrain.services.brains import OpenBrain
 from hindbrain.services.control.costs import Costs, task_cost
@@ -87,17 +86,22 @@ class Crew:
             )
         )
 
-    def finish(self) -> None:
-        """Wait for the end. A task that is far beyond its budget is cancelled; one that was only talk has no end to wait for."""
-        with closing(self._space):
-            if self.answer is None:
-                ends = time.monotonic() + LATE_FACTOR * self._budget_ms / 1000
-                while not self._loop.wait(max(0.0, ends - time.monotonic())):
+    def finish(self, meanwhile: Callable[[], None]) -> None:
+        """Wait for the end, with a look at it now and then. A task far beyond its budget is cancelled, once; what was only talk has
+        no end to wait for."""
+        ends = time.monotonic() + LATE_FACTOR * self._budget_ms / 1000
+        late = False
+        try:
+            while self.answer is None and not self._loop.wait(BEAT_S):
+                meanwhile()
+                if late and time.monotonic() > ends:
+                    break  # nobody listens any more; the auditor names a task without an end
+                if not late and time.monotonic() > ends:
+                    late, ends = True, time.monotonic() + RUN_ENDS_S
                     self._loop.cancel("it is far beyond its budget")
-                    if self._loop.wait(LATE_FACTOR * 30):
-                        break
-                    ends = time.monotonic()
-            self._loop.stop(5.0)
+        finally:
+            self._loop.stop(RUN_ENDS_S)
+            self._space.close()
 
     def cancel(self, why: str) -> None:
         self._loop.cancel(why)
@@ -153,6 +157,7 @@ class Crews:
         caller: Caller,
         space: Workspace,
         budget_ms: int | None,
+        memory: bool = True,
         history: tuple[Exchange, ...] = (),
     ) -> Crew:
         """A crew for one task, with its workspace."""
@@ -170,7 +175,7 @@ class Crews:
         )
         parts: dict[Role, Part] = {
             Role.PERCEIVER: perceiver,
-            Role.PLANNER: Planner(bus.voice(Role.PLANNER), tools=TOOLS, mind=mind),
+            Role.PLANNER: Planner(bus.voice(Role.PLANNER), tools=TOOLS, mind=mind, memory=memory),
             Role.META_VALIDATOR: MetaValidator(bus.voice(Role.META_VALIDATOR), mind, numbers.of),
             Role.MEMORY: Memory(bus.voice(Role.MEMORY), reader=reading),
             Role.SOLVER: solver,

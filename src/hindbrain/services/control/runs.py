@@ -1,6 +1,7 @@
 """Runs: autonomous tasks of this process, and what can be asked of any task through its messages. A task belongs to the process
 that started it; whoever looks, answers or cancels does so on the bus, from whichever process."""
 
+import logging
 import os
 import secrets
 import threading
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Runs", "put_together"]
 
+LOG = logging.getLogger("hindbrain.runs")
 Progress = Callable[[int, int, str], None]
 _ALIVE = "alive.lock"
 
@@ -66,7 +68,8 @@ class Runs:
         self._workspaces = workspaces
         self._lock = threading.Lock()
         self._runs: dict[str, _Run] = {}
-        self.finished: Callable[[OpenBrain], None] = lambda opened: None  # what follows a task: the auditor, the Dreamer
+        self.meanwhile: Callable[[OpenBrain], None] = lambda opened: None  # the auditor looks
+        self.finished: Callable[[OpenBrain], None] = lambda opened: None  # what follows a task: the Dreamer
 
     @property
     def active(self) -> int:
@@ -81,6 +84,7 @@ class Runs:
         workspace: str | None,
         empty: bool,
         budget_s: int,
+        memory: bool,
         wait_s: float,
         progress: Progress,
     ) -> dict[str, Any]:
@@ -105,7 +109,7 @@ class Runs:
         budget_ms = budget_s * 1000 or None
 
         def work() -> None:
-            self._worked(run, task_id, goal, caller=caller, place=workspace, empty=empty, budget_ms=budget_ms)
+            self._worked(run, task_id, goal, caller=caller, place=workspace, empty=empty, budget_ms=budget_ms, memory=memory)
 
         run.thread = threading.Thread(target=work, name=f"hindbrain-run-{task_id[-6:]}", daemon=True)
         run.thread.start()
@@ -116,7 +120,8 @@ class Runs:
         run.ended.wait(wait_s)
         if run.crew is not None and run.crew.answer is not None:
             return _only_talk(goal, run.crew.answer)
-        return self.show(caller, task_id=task_id, after=0, wait_s=0)
+        with self._opened(caller) as opened:
+            return self._told(opened, task_id, None)
 
     def show(self, caller: Caller, *, task_id: str, after: int, wait_s: float) -> dict[str, Any]:
         """A task as its messages tell it, with what was said after a cursor."""
@@ -164,7 +169,7 @@ class Runs:
                 run = self._runs.get(found)
                 if run is not None:
                     run.ended.wait(RUN_ENDS_S)
-            return {**self._told(opened, found, 0), "schema": "hindbrain-task-cancel-v0"}
+            return {**self._told(opened, found, None), "schema": "hindbrain-task-cancel-v0"}
 
     def close(self) -> None:
         """End every task of this process, each with its final result."""
@@ -178,17 +183,27 @@ class Runs:
     # -- the work ----------------------------------------------------------------------------------------------------
 
     def _worked(
-        self, run: _Run, task_id: str, goal: str, *, caller: Caller, place: str | None, empty: bool, budget_ms: int | None
+        self,
+        run: _Run,
+        task_id: str,
+        goal: str,
+        *,
+        caller: Caller,
+        place: str | None,
+        empty: bool,
+        budget_ms: int | None,
+        memory: bool,
     ) -> None:
         """One task from its workspace to its end, on a thread of its own. The brain stays open as long."""
         try:
             with self._brains.use(run.brain) as opened, self._alive(opened, task_id):
                 space = self._workspaces.made(opened, task_id, place=place, empty=empty)
-                run.crew = self._crews.made(opened, task_id, caller=caller, space=space, budget_ms=budget_ms)
+                run.crew = self._crews.made(opened, task_id, caller=caller, space=space, budget_ms=budget_ms, memory=memory)
                 run.crew.begin(goal)
                 run.began.set()
-                run.crew.finish()
+                run.crew.finish(lambda: self.meanwhile(opened))
                 self._lines.of(opened).journal.drain(RUN_ENDS_S)
+                self.meanwhile(opened)
                 self.finished(opened)
         except (HindbrainError, OSError) as failure:
             run.failure = failure
@@ -248,7 +263,7 @@ class Runs:
         state = self._state(opened, task_id, view)
         return {"task_id": task_id, "goal": view.goal, "state": state, "directive": directive, "began_at": view.began_at}
 
-    def _told(self, opened: OpenBrain, task_id: str, after: int) -> dict[str, Any]:
+    def _told(self, opened: OpenBrain, task_id: str, after: int | None) -> dict[str, Any]:
         messages = [decoded(one) for one in opened.store.messages(task_id=task_id, limit=100_000)]
         view, teller = viewed(messages), Teller()
         lines = [teller.tell(one) for one in messages]  # all of them: subtasks are numbered as their plan lists them
@@ -265,7 +280,7 @@ class Runs:
             "rounds": [_round(one) for one in view.rounds],
             "attempts": view.attempts,
             "waiting": [_question(one) for one in view.waiting],
-            "lines": [rendered(line) for line in lines if line.seq > after],
+            "lines": [rendered(line) for line in lines if after is not None and line.seq > after],
             "cursor": view.cursor,
             "roles": list(view.roles),
             "final": view.final,
@@ -373,11 +388,14 @@ def put_together(house: "House") -> Runs:
     house.experience.mind = crews.mind
     runs = Runs(house.brains, house.router, house.gateway, house.lines, crews, workspaces)
 
-    def finished(opened: OpenBrain) -> None:
-        house.experience.dreamer(opened).heard_result()
-        house.audits.look(opened)
+    def look(opened: OpenBrain) -> None:
+        try:
+            house.audits.look(opened)
+        except (HindbrainError, OSError) as failure:  # the task goes on; the auditor takes up later what it missed
+            LOG.warning("the auditor could not look: %s", failure)
 
-    runs.finished = finished
+    runs.meanwhile = look
+    runs.finished = lambda opened: house.experience.dreamer(opened).heard_result()
     return runs
 
 
