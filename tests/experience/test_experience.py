@@ -406,19 +406,17 @@ def stalled(**sizes):
 
 
 def test_exp_036_a_thousand_writes_to_a_stalled_store_return_at_once_and_none_is_lost():
-    took = []
-    for _ in range(3):  # the best of three: other work on the machine is not what is measured
-        lab, store, journal = stalled()
-        drafts = [lab.draft(content=f"turn {turn}") for turn in range(1000)]
-        began = time.perf_counter()
-        tickets = [lab.experience.write(draft, by=Role.SOLVER) for draft in drafts]
-        took.append(time.perf_counter() - began)
-        assert lab.all() == []
-        store.gate.set()
-        assert journal.drain(30)
-        assert all(ticket.wait(1) for ticket in tickets)
-        assert len(lab.all()) == 1000
-    assert min(took) < 0.1
+    lab, store, journal = stalled()
+    drafts = [lab.draft(content=f"turn {turn}") for turn in range(1000)]
+    began = time.thread_time()  # what the writes themselves take, whoever else uses the machine
+    tickets = [lab.experience.write(draft, by=Role.SOLVER) for draft in drafts]
+    assert time.thread_time() - began < 0.1
+    assert lab.all() == []
+    assert journal.depth == 1000
+    store.gate.set()
+    assert journal.drain(30)
+    assert all(ticket.wait(1) for ticket in tickets)
+    assert len(lab.all()) == 1000
 
 
 def test_exp_038_what_neither_queue_nor_overflow_can_hold_is_counted():
@@ -433,16 +431,16 @@ def test_exp_038_what_neither_queue_nor_overflow_can_hold_is_counted():
 def test_exp_044_048_closing_writes_everything_that_waits_and_dreams_once_more(tmp_path):
     opened = open_sqlite(tmp_path)
     lab = Lab(opened, deposits=Journal)
-    lab.experience.dreams = lab.dreamer
     for turn in range(5000):
-        lab.experience.write(lab.draft(entity=f"path:{turn % 25}"), by=Role.SOLVER)
+        lab.experience.write(lab.draft(entity=f"path:{turn % 2500}" if turn > 5 else ENTITY), by=Role.SOLVER)
+    lab.experience.dreams = lab.dreamer
     assert lab.experience.close()
     assert not lab.experience.write(lab.draft(), by=Role.SOLVER).wait(1)
     opened.close()
     again = open_sqlite(tmp_path)
     held = list(again.effective(MegramFilter(space=SPACE, settled=True)))
     assert sum(one.megram.state == "accept" for one in held) == 5000
-    assert sum(one.level is Level.C for one in held) > 0  # it dreamt before it ended
+    assert sum(one.level is Level.C for one in held) == 1  # it dreamt before it ended
     again.close()
 
 

@@ -515,3 +515,23 @@ def test_ctl_312_the_texts_of_a_task_can_be_erased_and_its_entries_stay(store: B
 
     assert (store.messages(), store.tasks(limit=9), len(store.entries())) == ((kept,), ("t2",), 3)
     assert store.meta("erasing") is None
+
+
+def test_exp_092_what_is_at_stake_in_pairs_that_wait(store: BrainStore) -> None:
+    one, two, three = apart(3)
+    keep(
+        store,
+        megram("a", pair=one, days=7),
+        megram("b", "refine", pair=one, category="fact"),
+        megram("c", "rule", pair=two, level=Level.C, f=1.0, sigma=1.0, k=0.0),
+        megram("d", "law", pair=three, level=Level.T, f=1.0, sigma=1.0, k=0.0, writer=Writer.OPERATOR),
+    )
+    found = store.stakes(at=NOW, limit=9)
+    assert [(stake.pair, round(stake.attention, 4), stake.rules, stake.categorised) for stake in found] == [
+        (one, 0.7342, False, True),
+        (two, 0.0, True, False),
+        (three, 0.0, False, False),
+    ]
+    assert [stake.pair for stake in store.stakes(at=NOW, limit=1, after=one)] == [two]
+    settle(store, two)
+    assert [stake.pair for stake in store.stakes(at=NOW, limit=9)] == [one, three]

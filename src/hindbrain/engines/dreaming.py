@@ -9,7 +9,7 @@ from hindbrain.engines.potentials import attention, counts, potentials, rounded
 from hindbrain.policy.experience import BANKRUPTCY, CATEGORIES, PROMOTION, RESERVED, Promotion, Rules
 from hindbrain.policy.fading import FLOOR
 
-__all__ = ["Group", "Judged", "Stage", "bankrupt", "fades", "judged", "reaches", "staged"]
+__all__ = ["Group", "Judged", "Stage", "at_stake", "bankrupt", "fades", "judged", "reaches", "staged"]
 
 _REPEATED = 2  # task knowledge that came back makes a rule, where two stages are in force
 
@@ -66,6 +66,14 @@ def reaches(sums: Potentials, promotion: Promotion) -> int:
     if sums.attention >= promotion.avoid.attention and sums.decision <= promotion.avoid.decision:
         return -1
     return 0
+
+
+def at_stake(attention: float, *, rules: bool, categorised: bool, chosen: Rules) -> bool:
+    """Whether a look at a pair can decide anything. Without rules, and with too little attention for one, it cannot."""
+    if rules or chosen.two_stage:
+        return True
+    in_force = [PROMOTION, *(CATEGORIES[name] for name in chosen.categories if categorised)]
+    return rounded(attention) >= min(one for each in in_force for one in (each.prefer.attention, each.avoid.attention))
 
 
 def judged(pair: Pair, megrams: Sequence[Effective], at: int, rules: Rules) -> Judged:

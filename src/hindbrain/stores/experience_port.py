@@ -7,7 +7,7 @@ from typing import Protocol
 
 from hindbrain.domain.experience import Effective, Megram, MegramEvent, MegramId, Pair
 
-__all__ = ["ExperienceReading", "ExperienceWriting", "MegramFilter", "PairSums", "StoredMessage"]
+__all__ = ["ExperienceReading", "ExperienceWriting", "MegramFilter", "PairSums", "Stake", "StoredMessage"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +43,17 @@ class PairSums:
     attention: float
     decision: float
     count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stake:
+    """What a pair that waits for the Dreamer may come to: the attention of its episodes and task knowledge, unrounded, whether it
+    has rules, and whether one of its megrams is of a named category."""
+
+    pair: Pair
+    attention: float
+    rules: bool
+    categorised: bool
 
 
 class ExperienceWriting(Protocol):
@@ -125,6 +136,10 @@ class ExperienceReading(Protocol):
 
     def unsettled_pairs(self, *, limit: int, after: Pair | None = None) -> tuple[Pair, ...]:
         """Pairs that got a megram since the Dreamer looked at them last, and those it watches; by name, `after` this one."""
+        ...
+
+    def stakes(self, *, at: int, limit: int, after: Pair | None = None) -> tuple[Stake, ...]:
+        """The same pairs with what is at stake in each, so that most need not be read."""
         ...
 
     def faded(self, *, at: int, limit: int) -> tuple[MegramId, ...]:

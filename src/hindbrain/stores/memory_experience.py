@@ -21,7 +21,7 @@ from hindbrain.domain.experience import (
     recalled,
 )
 from hindbrain.policy.fading import age_days, decayed, gone_at, weights
-from hindbrain.stores.experience_port import MegramFilter, PairSums, StoredMessage
+from hindbrain.stores.experience_port import MegramFilter, PairSums, Stake, StoredMessage
 from hindbrain.stores.experience_rows import epitaph, forgotten_beside, message_taken, unknown_megram
 from hindbrain.stores.memory_cards import CardState, MemoryCardWriter
 
@@ -183,6 +183,20 @@ class MemoryExperienceReads:
     def unsettled_pairs(self, *, limit: int, after: Pair | None = None) -> tuple[Pair, ...]:
         found = sorted(pair for pair in self._state.unsettled | self._state.watched if after is None or pair > after)
         return tuple(found[: max(limit, 0)])
+
+    def stakes(self, *, at: int, limit: int, after: Pair | None = None) -> tuple[Stake, ...]:
+        found = []
+        for pair in self.unsettled_pairs(limit=limit, after=after):
+            held = self._state.of_pair(pair)
+            found.append(
+                Stake(
+                    pair=pair,
+                    attention=_sums((one for one in held if one.level is not Level.C), at).attention,
+                    rules=any(one.live and one.level is Level.C for one in held),
+                    categorised=any(one.megram.category is not None for one in held),
+                )
+            )
+        return tuple(found)
 
     def faded(self, *, at: int, limit: int) -> tuple[MegramId, ...]:
         gone = [(when, id_) for id_, one in self._state.megrams.items() if one.live and (when := gone_at(one)) is not None]

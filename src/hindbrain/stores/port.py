@@ -11,7 +11,7 @@ from hindbrain.domain.brain import BrainId
 from hindbrain.domain.evidence import Evidence, EvidenceId
 from hindbrain.domain.ledger import Act, Entry
 from hindbrain.stores.card_port import CardFilter, CardReading, CardWriting, FieldCount, ForeignCard
-from hindbrain.stores.experience_port import ExperienceReading, ExperienceWriting, MegramFilter, PairSums, StoredMessage
+from hindbrain.stores.experience_port import ExperienceReading, ExperienceWriting, MegramFilter, PairSums, Stake, StoredMessage
 from hindbrain.stores.model_call_port import ModelCall, ModelCallReading, ModelCallWriting, Spend
 from hindbrain.stores.vector_port import Shelf, Vectors
 
@@ -34,6 +34,7 @@ __all__ = [
     "Seat",
     "Source",
     "Spend",
+    "Stake",
     "StoredMessage",
     "Version",
     "Where",

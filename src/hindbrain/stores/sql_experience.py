@@ -9,7 +9,7 @@ from typing import ClassVar
 from hindbrain.domain.brain import BrainId
 from hindbrain.domain.experience import Effective, MegramEvent, MegramId, Pair
 from hindbrain.policy.fading import DAY_MS, OLDEST
-from hindbrain.stores.experience_port import MegramFilter, PairSums, StoredMessage
+from hindbrain.stores.experience_port import MegramFilter, PairSums, Stake, StoredMessage
 from hindbrain.stores.experience_rows import EVENT, HELD, MESSAGE, effective_of, event_of, message_of
 from hindbrain.stores.sql_rows import Row
 
@@ -30,6 +30,24 @@ _SUMS = "select count(*), coalesce(sum(attention * exp(-spent)), 0.0), coalesce(
 _SPENT = f"(select attention, decision, case when aged > {OLDEST} then {OLDEST} else aged end as spent from"
 SPACE_POTENTIALS = f"{_SUMS}{_SPENT} ({_AGED}) as dated) as counted"
 POTENTIALS = f"{_SUMS}{_SPENT} ({_AGED} and c.entity = ?) as dated) as counted"
+
+_WAITING = (
+    "(select space, entity from megram_pair where brain_id = ? and unsettled + watch > 0{later} order by space, entity limit ?) p"
+)
+_DATED = (
+    "select p.space as space, p.entity as entity, c.level as level, c.attention as attention, "
+    f"c.k * case when c.origin < ? then cast(? - c.origin as double precision) / {DAY_MS} else 0.0 end as aged "
+    f"from {_WAITING} left join megram_clock c "
+    f"on c.brain_id = ? and c.space = p.space and c.entity = p.entity and {_LIVE} and c.level <> 'T'"
+)
+STAKES = (
+    "select s.space, s.entity, s.attention, s.rules, case when exists (select 1 from megram m where m.brain_id = ? "
+    "and m.space = s.space and m.entity = s.entity and m.category is not null) then 1 else 0 end from (select space, entity, "
+    "coalesce(sum(case when level in ('M', 'K') then "
+    f"attention * exp(-case when aged > {OLDEST} then {OLDEST} else aged end) end), 0.0) as attention, "
+    "max(case when level = 'C' then 1 else 0 end) as rules "
+    f"from ({_DATED}) as dated group by space, entity) as s order by s.space, s.entity"
+)
 
 
 class ExperienceReads(ABC):
@@ -152,6 +170,16 @@ class ExperienceReads(ABC):
             (self.brain_id, *later[1], max(limit, 0)),
         )
         return tuple(Pair(space=space, entity=entity) for space, entity in found)
+
+    def stakes(self, *, at: int, limit: int, after: Pair | None = None) -> tuple[Stake, ...]:
+        later = (" and (space, entity) > (?, ?)", (after.space, after.entity)) if after is not None else ("", ())
+        found = self._asked(
+            STAKES.format(later=later[0]), (self.brain_id, at, at, self.brain_id, *later[1], max(limit, 0), self.brain_id)
+        )
+        return tuple(
+            Stake(pair=Pair(space=space, entity=entity), attention=float(attention), rules=bool(rules), categorised=bool(named))
+            for space, entity, attention, rules, named in found
+        )
 
     def faded(self, *, at: int, limit: int) -> tuple[MegramId, ...]:
         found = self._asked(

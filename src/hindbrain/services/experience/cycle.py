@@ -25,7 +25,7 @@ from hindbrain.domain.experience import (
 from hindbrain.domain.ledger import Act
 from hindbrain.domain.message import Role
 from hindbrain.engines.distilling import Distilled, checked, extracted, prompt
-from hindbrain.engines.dreaming import Group, Judged, judged, staged
+from hindbrain.engines.dreaming import Group, Judged, at_stake, judged, staged
 from hindbrain.engines.hygiene import redacted
 from hindbrain.policy.experience import BANKRUPTCY, PROMOTION_K, RULE_STATES, SOURCES_TOLD, Rules
 from hindbrain.policy.fading import DAY_MS
@@ -40,6 +40,7 @@ __all__ = ["Cycle", "Dreamt", "Promoted"]
 LOG = logging.getLogger("hindbrain.dreamer")
 
 _FORGET_PAGE = 1_000
+_STAKES_PAGE = 2_000
 _PAIR_PAGE = 100  # pairs in one transaction: other writers wait no longer than for so many
 _DERIVED_MOST = 1_000  # sources that a rule names; the events name all
 _TAGS_MOST = 5
@@ -130,8 +131,9 @@ class Cycle:
                 self._foresee(done, now)
             else:
                 self._forget(done, now)
-                for page in self._pages(done):
-                    self._settle(page, done, now)
+                after: Pair | None = None
+                while self._goes_on(done) and (after := self._settle_next(after, done, now)) is not None:
+                    pass
         return self._told(done, began)
 
     def only(self, pairs: Sequence[Pair]) -> Dreamt:
@@ -200,20 +202,31 @@ class Cycle:
 
     # -- trust and consolidation -------------------------------------------------------------------------------------
 
-    def _pages(self, done: Dreamt) -> Iterable[Sequence[Pair]]:
-        after: Pair | None = None
-        while self._goes_on(done):
-            page = self._store.unsettled_pairs(limit=_PAIR_PAGE, after=after)
-            if not page:
-                return
-            yield page
-            after = page[-1]
-
     def _goes_on(self, done: Dreamt) -> bool:
         if self._given_up() or (self._ends is not None and time.monotonic() >= self._ends):
             done.complete = False
             return False
         return True
+
+    def _settle_next(self, after: Pair | None, done: Dreamt, now: int) -> Pair | None:
+        """Settle the pairs that wait after this one, as many as a page has; the last of them. Those in which nothing is at stake
+        are not even read."""
+        with self._store.writing() as writer:
+            page = self._store.stakes(at=now, limit=_STAKES_PAGE, after=after)
+            read = [
+                one.pair
+                for one in page
+                if at_stake(one.attention, rules=one.rules, categorised=one.categorised, chosen=self._rules)
+            ]
+            looked = read[:_PAIR_PAGE]
+            ends = read[_PAIR_PAGE] if len(read) > _PAIR_PAGE else None  # from here on the next page looks
+            named = set(read)
+            quiet = [one.pair for one in page if one.pair not in named and (ends is None or one.pair < ends)]
+            writer.settle_pairs(quiet)
+        done.pairs += len(quiet)
+        if looked:
+            self._settle(looked, done, now)
+        return max((*quiet, *looked), default=None)
 
     def _settle(self, page: Sequence[Pair], done: Dreamt, now: int) -> None:
         """Look at pairs and settle them in one transaction; what a model must word first is settled after it answered."""

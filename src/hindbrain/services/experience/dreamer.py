@@ -134,7 +134,8 @@ class Dreamer:
     def _work(self) -> None:
         while True:
             with self._changed:
-                self._changed.wait_for(self._called, max(self._schedule.due - self._monotonic(), 0.0))
+                while not self._called():  # each call may bring the next cycle nearer
+                    self._changed.wait(max(self._schedule.due - self._monotonic(), 0.0))
                 if self._closing:
                     return
                 pairs, self._pairs = self._pairs, {}
