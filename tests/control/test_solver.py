@@ -476,7 +476,7 @@ def test_ctl_210_ctl_291_a_result_that_is_good_enough_hides_nothing(outputs: lis
     assert "missing" in result.summary
 
 
-def test_ctl_246_ctl_247_ctl_327_giving_up_leaves_what_was_reached_and_what_to_do() -> None:
+def test_ctl_103_ctl_246_ctl_247_ctl_327_giving_up_leaves_what_was_reached_and_what_to_do() -> None:
     done = an_outcome(a_pass("a"), name="one", output={"n": 3})
     failed = an_outcome(a_fail("b", "environmental"), name="two", failure_reason="[LAW1] rm needs your word")
     result = Desk().hear(a_request(done, failed, ms=450_000, gap_summary="two is missing"))
@@ -623,7 +623,7 @@ def test_ctl_010_however_it_goes_a_task_ends_once(reports: list[Record]) -> None
 @given(tasks=st.lists(REPORTS, min_size=2, max_size=5), order=st.randoms(use_true_random=False))
 def test_ctl_251_tasks_that_are_mixed_end_like_tasks_in_a_row(tasks: list[list[Record]], order: Any) -> None:
     named = [
-        [msgspec.structs.replace(one, task_id=f"t{n}") for one in reports]  # type: ignore[type-var]
+        [msgspec.structs.replace(one, task_id=f"t{n}") for one in reports]
         for n, reports in enumerate(tasks)
     ]
     one_by_one, mixed = Desk(), Desk()

@@ -98,7 +98,9 @@ class Recorder:
 
     def __init__(self, world: World, root: str) -> None:
         self.house = world.app.house
-        self.brain = self.house.home.project(root)
+        brain = self.house.home.project(root)
+        assert brain is not None
+        self.brain = brain
         self.clock = world.clock
         self._held = self.house.brains.use(self.brain)
         self.opened = self._held.__enter__()
@@ -176,7 +178,14 @@ def test_ctl_324_a_success_is_contradicted_by_the_next_try_of_the_same_or_by_a_p
         ("doubted", a_round(0.25, 0, task="doubted", intent="a third thing")),
     ):
         recorder.task(name, record)
-    shared = {"space": "intent:a_third_thing", "entity": "env:local", "content": "x", "f": 0.8, "k": 0.05, "created_at": 1}
+    shared: dict[str, Any] = {
+        "space": "intent:a_third_thing",
+        "entity": "env:local",
+        "content": "x",
+        "f": 0.8,
+        "k": 0.05,
+        "created_at": 1,
+    }
     with recorder.opened.store.writing() as writer:
         writer.put_megram(
             Megram(id=MegramId("m1"), state="success", sigma=1.0, writer=Writer.SOLVER, task_id="doubted", **shared)
