@@ -44,7 +44,11 @@ class Workspaces:
             work = home / "work"
             work.mkdir(mode=0o700, exist_ok=True)
             if not empty and opened.brain.root is not None:
-                self._copy(Path(opened.brain.root), work)
+                try:
+                    self._copy(Path(opened.brain.root), work)
+                except (InvalidParams, OSError):
+                    shutil.rmtree(work, ignore_errors=True)  # half a copy is of no use
+                    raise
             space = Workspace(work, own=True)
         start = {name: list(mark) for name, mark in space.marks().items()}
         write_text(home / _START, json.dumps({"root": str(space.root), "own": space.own, "files": start}))
