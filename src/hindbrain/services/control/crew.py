@@ -87,7 +87,7 @@ class Crew:
         )
 
     def finish(self, meanwhile: Callable[[], None]) -> None:
-        """Wait for the end, with a look at it now and then. A task far beyond its budget is cancelled, once; what was only talk has
+        """Wait for the end, with a look at it now and then. A task far beyond its budget is cancelled, once; mere talk has
         no end to wait for."""
         ends = time.monotonic() + LATE_FACTOR * self._budget_ms / 1000
         late = False

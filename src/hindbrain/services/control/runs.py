@@ -40,6 +40,7 @@ __all__ = ["Runs", "put_together"]
 LOG = logging.getLogger("hindbrain.runs")
 Progress = Callable[[int, int, str], None]
 _ALIVE = "alive.lock"
+_CHATTER = ("MemoryQuery", "MemoryResponse")  # told by the MemoryRecall that sums them up; control.watch has each
 
 
 @dataclass(slots=True)
@@ -280,7 +281,7 @@ class Runs:
             "rounds": [_round(one) for one in view.rounds],
             "attempts": view.attempts,
             "waiting": [_question(one) for one in view.waiting],
-            "lines": [rendered(line) for line in lines if after is not None and line.seq > after],
+            "lines": [rendered(line) for line in lines if after is not None and line.seq > after and line.type not in _CHATTER],
             "cursor": view.cursor,
             "roles": list(view.roles),
             "final": view.final,
@@ -359,9 +360,7 @@ def _text(told: dict[str, Any]) -> str:
     lines.append("given up" if final["directive"] == "abandon" else "done")
     lines += [str(final["summary"])]
     output = final["output"]
-    if isinstance(output, dict) and "next_moves" in output:
-        lines += [f"  next: {move}" for move in output["next_moves"]]
-    elif output is not None:
+    if output is not None and final["directive"] != "abandon":  # what was given up says in its summary what is left and next
         lines.append(output if isinstance(output, str) else str(output))
     lines += [f"  unmet: {one}" for one in final["x"]["unmet_criteria"]]
     if told["changed"]:
