@@ -2,7 +2,6 @@
 an opposite megram. Owns the values and what becomes of them; how they fade is `policy.fading`, how strongly they count is
 `policy.experience`."""
 
-import math
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import NewType
@@ -99,7 +98,7 @@ class Megram:
     supersedes: MegramId | None = None
 
     def __post_init__(self) -> None:
-        within = 0 <= self.f <= 1 and -1 <= self.sigma <= 1 and self.k >= 0 and math.isfinite(self.k)
+        within = 0 <= self.f <= 1 and -1 <= self.sigma <= 1 and 0 <= self.k < float("inf")
         if not within:
             raise InvalidParams(
                 f"f {self.f}, sigma {self.sigma} and k {self.k} are no experience",
