@@ -1,6 +1,7 @@
 """Plans of models: what the settings mean, and what they may not say."""
 
 import os
+import tomllib
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -126,6 +127,22 @@ def test_ctl_306_what_cannot_hold_is_refused_with_a_fix(values: dict[str, Any]) 
     with pytest.raises(ConfigInvalid) as refused:
         local(**values)
     assert refused.value.fix
+
+
+def test_ctl_306_a_cap_in_money_needs_a_price_and_nothing_is_one() -> None:
+    with pytest.raises(ConfigInvalid, match="price"):
+        local(model_name="m", model_cap_per_task="1", model_price_in="1")
+    assert local(model_name="m", model_cap_per_task="1.5", model_price_in="0", model_price_out="0").caps.task_micros == 1_500_000
+
+
+def test_ctl_306_the_examples_of_the_page_are_plans() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "how-to" / "use-a-model.md").read_text(encoding="utf-8")
+    examples = [tomllib.loads(part.split("```", 1)[0]) for part in page.split("```toml\n")[1:]]
+
+    plans = [plan(**values) for values in examples]
+
+    assert [[spec.kind for spec in one.chain] for one in plans] == [["openai"], ["anthropic", "openai"], ["command"]]
+    assert plans[1].chain[1].key_env == ""
 
 
 def test_ctl_306_money_is_counted_in_millionths_and_rounded_up() -> None:

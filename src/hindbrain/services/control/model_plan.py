@@ -56,6 +56,7 @@ class Spec:
     key_env: str = ""
     key_file: str = ""
     words: tuple[str, ...] = ()
+    priced: bool = False  # somebody said what it costs, if only 0
 
     def serves(self, tier: int) -> bool:
         return tier in self.models
@@ -128,10 +129,10 @@ class ModelPlan:
             )
         if self.caps.task_micros or self.caps.day_micros:
             for spec in self.chain:
-                if spec.kind in _HTTP and any(price == Price() for price in spec.prices.values()):
+                if spec.kind in _HTTP and not spec.priced:
                     raise ConfigInvalid(
                         f"a cap in money is set, but {spec.kind} has no price",
-                        fix="set model_price_in and model_price_out, or use model_tokens_per_day",
+                        fix="set model_price_in and model_price_out (0 for a server of your own), or use model_tokens_per_day",
                     )
 
 
@@ -177,7 +178,14 @@ def _spec(kind: str, row: Mapping[str, str], command: str) -> Spec:
         )
     prices = {tier: _price(row, tier) for tier in models}
     return Spec(
-        kind=kind, base_url=base_url, models=models, prices=prices, key_env=key_env, key_file=row["key_file"], words=words
+        kind=kind,
+        base_url=base_url,
+        models=models,
+        prices=prices,
+        key_env=key_env,
+        key_file=row["key_file"],
+        words=words,
+        priced=bool(row["price_in"] and row["price_out"]),
     )
 
 
