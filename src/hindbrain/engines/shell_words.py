@@ -187,7 +187,7 @@ class _Reader:
 
     def _double(self, at: int, depth: int) -> tuple[int, str, bool]:
         """The inside of double quotes: where it ends, its text, and whether nothing in it is replaced."""
-        text, made, fixed = self._text, [], True
+        text, made, fixed = self._text, list[str](), True
         while at < len(text):
             char = text[at]
             if char == '"':
