@@ -100,7 +100,7 @@ def test_ctl_310_what_was_spent_is_told_by_role_model_day_and_task_with_what_is_
         journal.close()
 
     week = world.at(root).call("control.cost")
-    one = world.at(root).call("control.cost", task="t1")
+    one = world.at(root).call("control.cost", task_id="t1")
 
     assert week["total"] == {
         "calls": 3,
@@ -117,5 +117,6 @@ def test_ctl_310_what_was_spent_is_told_by_role_model_day_and_task_with_what_is_
     assert world.at(root).call("control.cost", days=30)["total"]["calls"] == 4
     assert one["total"]["calls"] == 2
     assert one["left"]["task_calls"] == 58
+    assert world.at(root).call("control.cost", task_id="t9")["error"]["code"] == "unknown_task"
     assert "0.9700 money today" in week["rendered"]
     assert world.at(root).call("control.cost", tier="medulla")["rendered"].startswith("No model was asked.")

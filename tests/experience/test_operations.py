@@ -17,7 +17,7 @@ from hindbrain.domain.ledger import Act
 from hindbrain.domain.message import MessageType
 from hindbrain.policy.experience import law_lines
 from hindbrain.services.experience.instincts import Instincts
-from hindbrain.stores.port import MegramFilter, StoredMessage
+from hindbrain.stores.port import MegramFilter, ModelCall, StoredMessage
 from tests.support.experience import PAIR, megram
 from tests.support.world import DAY, START_MS, World
 
@@ -261,7 +261,19 @@ def database(world: World, root: str) -> bytes:
 def test_exp_058_096_forgetting_leaves_the_event_and_nothing_of_the_words(world, root):
     one, other = put(world, root, megram(id="aaaa-1", content="the swordfish lesson", task_id="t1"), megram(id="bbbb-1"))
     with opened(world, root) as brain, brain.store.writing() as writer:
-        writer.put_message(message(brain, writer, "m1", "t1", MessageType.FINAL_RESULT.value))
+        said = message(brain, writer, "m1", "t1", MessageType.FINAL_RESULT.value)
+        writer.put_message(said)
+        names = {
+            "task_id": "t1",
+            "role": "R2",
+            "provider": "p",
+            "model": "m",
+            "outcome": "answered",
+            "prompt": "a swordfish?",
+            "reply": "swordfish!",
+        }
+        counts = {"prompt_tokens": 3, "completion_tokens": 2, "elapsed_ms": 1, "cost_micros": 7}
+        writer.put_model_call(ModelCall(seq=said.seq, at=said.at, **names, **counts))
     answer = world.human(root).call("experience.forget", megram="aaaa", reason="private")
     assert (answer["forgotten"], answer["messages_erased"]) == (1, 1)
     assert [row.megram.id for row in held(world, root)] == [other]
@@ -269,6 +281,7 @@ def test_exp_058_096_forgetting_leaves_the_event_and_nothing_of_the_words(world,
         (event,) = brain.store.megram_events(one)
         assert (event.kind, len(event.content_sha256)) == (EventKind.FORGOTTEN, 64)
         assert not brain.store.messages(task_id="t1")
+        assert brain.store.model_spend(task_id="t1").cost_micros == 7
     assert b"swordfish" not in database(world, root)
 
 

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from hindbrain.domain.errors import BrainlessRoot
+from hindbrain.domain.errors import BrainlessRoot, UnknownTask
 from hindbrain.operations.registry import Effect, operation
 from hindbrain.services.call import Call
 
@@ -20,12 +20,12 @@ def models(
     return call.house.model_report.models(check=check)
 
 
-@operation("control.cost", effect=Effect.READ, raises=(BrainlessRoot,))
+@operation("control.cost", effect=Effect.READ, raises=(BrainlessRoot, UnknownTask))
 def cost(
     call: Call,
-    task: Annotated[str | None, Meta(description="only the calls of this task")] = None,
+    task_id: Annotated[str | None, Meta(description="only the calls of this task")] = None,
     days: Annotated[int, Meta(ge=1, le=366, description="how many days back, today included; a task is shown whole")] = 7,
     tier: Annotated[str | None, Meta(description="medulla for the shared one")] = None,
 ) -> dict[str, Any]:
     """Say what models cost in this brain, by role, model, day and task, and how much the caps still allow."""
-    return call.house.model_report.cost(call.caller, task=task, days=days, tier=tier)
+    return call.house.model_report.cost(call.caller, task_id=task_id, days=days, tier=tier)

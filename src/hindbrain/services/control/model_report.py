@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from hindbrain.domain.caller import Caller
-from hindbrain.domain.errors import ConfigInvalid
+from hindbrain.domain.errors import ConfigInvalid, UnknownTask
 from hindbrain.domain.message import Role
 from hindbrain.policy.limits import DAY_MS
 from hindbrain.policy.models import TIERS
@@ -54,20 +54,23 @@ class ModelReport:
         }
         return answer | {"rendered": _models_text(answer)}
 
-    def cost(self, caller: Caller, *, task: str | None, days: int, tier: str | None) -> dict[str, Any]:
+    def cost(self, caller: Caller, *, task_id: str | None, days: int, tier: str | None) -> dict[str, Any]:
         """What calls cost by role, task and day, and what the caps still allow."""
         brain = self._router.named(caller, tier)
         now = self._clock()
-        since = 0 if task is not None else day_of(now) - (days - 1) * DAY_MS
+        since = 0 if task_id is not None else day_of(now) - (days - 1) * DAY_MS
         with self._brains.use(brain) as opened:
-            calls = list(calls_of(opened.store, task_id=task, since=since))
-            left = left_of(opened.store, self._plan.caps, task_id=task, at=now)
+            calls = list(calls_of(opened.store, task_id=task_id, since=since))
+            left = left_of(opened.store, self._plan.caps, task_id=task_id, at=now)
+            known = task_id is None or bool(calls) or bool(opened.store.messages(task_id=task_id, limit=1))
+        if not known:
+            raise UnknownTask(f"{brain.display_name} has no task {task_id}", fix="leave task_id out to see what there is")
         tasks = _sums(calls, lambda call: call.task_id or "-")
         answer: dict[str, Any] = {
             "ok": True,
             "schema": "hindbrain-control-cost-v0",
             "brain": brain.name,
-            "task": task,
+            "task_id": task_id,
             "total": _sum(calls),
             "by_role": _sums(calls, lambda call: call.role),
             "by_model": _sums(calls, lambda call: f"{call.provider}/{call.model}"),

@@ -54,6 +54,7 @@ class ExperienceErasure:
             gone = writer.forget_megrams(ids, at=self._clock())
             if tasks:
                 writer.erase_messages(tasks)
+                writer.erase_model_texts(tasks)
         return gone
 
 

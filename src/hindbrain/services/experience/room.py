@@ -174,6 +174,7 @@ class ExperienceRoom:
                 writer.append(_act("megram.forget", caller, len(ids), self._clock()))
                 gone = writer.forget_megrams(ids, at=self._clock())
                 texts = writer.erase_messages(erased) if erased else 0
+                writer.erase_model_texts(erased)
         self._events.publish({"brain": brain.name, "act": "megram.forget"}, session=caller.session)
         return {
             "ok": True,
