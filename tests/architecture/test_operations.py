@@ -105,7 +105,7 @@ def test_arch_8_no_operation_hides_behind_a_command_of_the_program() -> None:
 # -- the texts that agents receive -----------------------------------------------------------------------------------
 
 # What tells about the program, its model and the code is no memory verb; the modules of the registry part them.
-ABOUT_OTHERS = {"adoption", "control_models", "defaults", "graph", "ledger", "model", "recovery", "search", "session"}
+ABOUT_OTHERS = {"adoption", "audit", "control_models", "defaults", "graph", "ledger", "model", "recovery", "search", "session"}
 MENTIONED = {"ledger.show", "ledger.verify"}  # the record of memory
 MENTIONED |= {
     "adoption.guidance",

@@ -188,6 +188,7 @@ LAWS: dict[str, Callable[[Court], Iterable[Arguments]]] = {
     "defaults.set": lambda c: [{"candidate": "card-context", "enable": True, "rollback_criteria": ["a rollback"]}],
     "defaults.rollback": lambda c: [{"candidate": "card-context", "execute": True}],
     "control.tune": lambda c: [{}],
+    "control.audit": lambda c: [{}],
     "control.apply_tuning": lambda c: [{"proposal": "tun_0000000000000000"}],
     "boot_memory": lambda c: [{"action": "set", "key": f"card:{c.ripe}", "value": claimed(c, id=c.ripe)}],
     "ingest": lambda c: [{"path": c.root}],

@@ -432,6 +432,9 @@ ATTACKS |= {
     "control.apply_tuning": {
         "forged human": lambda s: s.called("control.apply_tuning", proposal="tun_0", agent_id="human:founder"),
     },
+    "control.audit": {
+        "forged human": lambda s: s.called("control.audit", agent_id="human:founder"),
+    },
 }
 
 LAWS: dict[str, Act] = {
@@ -441,6 +444,7 @@ LAWS: dict[str, Act] = {
     "defaults.rollback": lambda s: s.called("defaults.rollback", candidate="card-context"),
     "control.tune": lambda s: s.called("control.tune"),
     "control.apply_tuning": tuned,
+    "control.audit": lambda s: s.world.human(s.root).call("control.audit"),
     "memory.import": lambda s: palace_taken(s, lambda p: p.row("drawer_a", "the tram runs until two at night")),
     "knowledge.backfill_apply": lambda s: waiting(s, "candidate"),
     "knowledge.distill": made,
@@ -530,7 +534,9 @@ def test_conf_07_a_secret_in_an_agents_name_is_refused_and_not_recorded(scene: S
     lawful = LAWS[entry]
     named = Scene(scene.world, scene.root)
     agent = scene.world.at(
-        scene.root, f"codex:{TOKEN}", human=entry in ("reject", "forget", "memory.purge", "defaults.set", "control.apply_tuning")
+        scene.root,
+        f"codex:{TOKEN}",
+        human=entry in ("reject", "forget", "memory.purge", "defaults.set", "control.apply_tuning", "control.audit"),
     )
     arguments = {"reject": {"claim": "ferry"}, "forget": {"claim": "ferry"}, "memorize": {"node_label": "A", "text": "a"}}
     more = {"boot_memory": {"action": "set", "key": "k", "value": "v"}, "promote": {"claim": "ferry", "reason": "r"}}
@@ -559,7 +565,7 @@ def test_conf_07_a_secret_in_an_agents_name_is_refused_and_not_recorded(scene: S
     files |= {"memory.import": {"path": "/nowhere"}, "knowledge.backfill_apply": {"execute": True}}
     files |= {"adoption.record": SEEN, "adoption.capture": CAPTURED}
     files |= {"defaults.set": ENABLED, "defaults.rollback": {"candidate": "card-context"}}
-    files |= {"control.tune": {}, "control.apply_tuning": {"proposal": "tun_0"}}
+    files |= {"control.tune": {}, "control.apply_tuning": {"proposal": "tun_0"}, "control.audit": {}}
     files |= {"migrate.apply": {"table": str(scene.world.place / "none.jsonl")}, "migrate.rollback": {}}
 
     answer = agent.call(entry, **{**arguments, **more, **told, **paths, **files}[entry])

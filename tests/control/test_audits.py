@@ -219,12 +219,16 @@ def test_ctl_266_a_disk_that_is_full_stops_neither_the_brain_nor_the_next_look(
 # -- what agents get -----------------------------------------------------------------------------------------------------------
 
 
-def test_ctl_267_an_agent_can_neither_ask_the_auditor_nor_check_its_log(recorded: Recorded) -> None:
+def test_ctl_267_an_agent_can_not_ask_the_auditor_and_who_checks_its_log_learns_nothing_of_what_it_found(
+    recorded: Recorded,
+) -> None:
     _said(recorded)
 
-    for name in ("control.audit", "control.audit_verify"):
-        assert recorded.agent(name)["error"]["code"] == "human_needed"
+    assert recorded.agent("control.audit")["error"]["code"] == "human_needed"
     assert not (recorded.directory / "audit").exists()
+    recorded.person("control.audit")
+    checked = recorded.agent("control.audit_verify")
+    assert set(checked) == {"ok", "schema", "brain", "lines", "head", "intact", "broken", "unseen", "rendered"}
 
 
 def test_ctl_269_ctl_289_no_mcp_tool_gives_audit_lines_or_what_the_auditor_looks_for(recorded: Recorded) -> None:

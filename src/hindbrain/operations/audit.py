@@ -13,6 +13,7 @@ from hindbrain.domain.errors import (
     TimedOut,
     UnknownTask,
 )
+from hindbrain.operations.memory import TimeArgument, moment
 from hindbrain.operations.registry import Effect, operation
 from hindbrain.services.call import Call
 
@@ -30,22 +31,19 @@ _LEFT_OUT = {"mcp": "the auditor tells a person; whoever it watches can neither 
 )
 def audit(
     call: Call,
-    since: Annotated[
-        str | None, Meta(description="report everything since this time, e.g. 2027-01-15T08:00; else since the last report")
-    ] = None,
+    since: Annotated[TimeArgument, Meta(description="report from this time on; else since the last report")] = None,
 ) -> dict[str, Any]:
     """Ask the auditor what it saw: tasks, corrections, trends, and everything that was out of the ordinary.
 
     Without a time it reports what came since its last report and begins to count anew."""
-    return call.house.audits.report(call.caller, since=since)
+    return call.house.audits.report(call.caller, since=moment(since, "since"))
 
 
 @operation(
     "control.audit_verify",
     effect=Effect.READ,
-    human=True,
     left_out=_LEFT_OUT,
-    raises=(BrainlessRoot, CallerRootUnknown, HumanNeeded, LedgerBroken),
+    raises=(BrainlessRoot, CallerRootUnknown, LedgerBroken),
 )
 def audit_verify(call: Call) -> dict[str, Any]:
     """Walk the auditor's own log and name the first line that was changed, removed or put in."""

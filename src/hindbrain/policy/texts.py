@@ -82,7 +82,8 @@ RULES = """\
   `update.status`, `update.plan`, `hosts.status`, `hosts.plan`, `model.status`, `model.install`, `model.embed`,
   `model.remove`, `operations` and `help`; `control.models` and `control.cost` say which models serve the control loop and
   what they cost; `control.tune` proposes numbers of the controller from recorded tasks, and `control.apply_tuning` is a
-  person's way to put them in force.
+  person's way to put them in force. `control.watch` shows what was said in a task; `control.audit` and
+  `control.audit_verify` are a person's: what the auditor found, and whether its log is whole.
 - Agents that work at the same time have no channel here yet: no partner, push or bus. What one decides, it captures with
   `memorize`.
 - Every retrieval answer carries `agent_runtime_contract`: who answered, from which files, how far to trust it. Its

@@ -75,6 +75,7 @@ _BY_NAME = {
     "feature": "include_cards",
     "surface": "card-context",
     "candidate": "card-context-default",
+    "control.watch.task_id": "tsk_0123",
     "control.apply_tuning.proposal": "tun_0123456789abcdef",
     "evaluator_id": "evaluator:reader",
     "subject_kind": "qi",

@@ -11,10 +11,10 @@ import msgspec
 
 from hindbrain.domain.audit import Anomaly, Decision
 from hindbrain.domain.caller import Caller
-from hindbrain.domain.errors import InvalidParams, LedgerBroken, TimedOut, UnknownTask
+from hindbrain.domain.errors import LedgerBroken, TimedOut, UnknownTask
 from hindbrain.domain.message import MessageType, Role
 from hindbrain.domain.notes import AuditQuery, AuditReport
-from hindbrain.engines.audit_facts import milliseconds
+from hindbrain.engines.audit_facts import stamped
 from hindbrain.engines.auditing import Numbers
 from hindbrain.engines.watching_lines import Teller, WatchLine, rendered
 from hindbrain.policy.auditing import ANSWER_S, ANSWER_TURN_S, UNSEEN_SHOWN
@@ -61,13 +61,11 @@ class Audits:
         with self._lock:
             self._auditors.pop(opened, None)
 
-    def report(self, caller: Caller, *, since: str | None) -> dict[str, Any]:
+    def report(self, caller: Caller, *, since: int | None) -> dict[str, Any]:
         """Ask the auditor and wait for its report."""
-        if since is not None and milliseconds(since) is None:
-            raise InvalidParams(f"{since[:40]!r} is no time", fix="give it as 2027-01-15T08:00:00Z")
         brain = self._router.write_route(caller)
         with self._brains.use(brain) as opened:
-            sent = self._asked(opened, since)
+            sent = self._asked(opened, stamped(since) if since is not None else None)
         return {
             "ok": True,
             "schema": "hindbrain-control-audit-v0",
