@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hindbrain.domain.control import FinalResult, GracefulFailureNote, PlanDirective, PlanFailure, TaskCost
+from hindbrain.domain.errors import BoundaryViolation
 from hindbrain.domain.message import MessageType, Role
 from hindbrain.domain.notes import Cancel
 from hindbrain.domain.task import Record, ReplanRequest, SubTask
@@ -59,7 +60,7 @@ class Desk:
 
 
 def test_ctl_017_a_role_without_a_voice_cannot_be() -> None:
-    with pytest.raises(ValueError, match="voice"):
+    with pytest.raises(BoundaryViolation, match="voice"):
         Solver(None, Numbers())  # type: ignore[arg-type]
 
 
@@ -622,10 +623,7 @@ def test_ctl_010_however_it_goes_a_task_ends_once(reports: list[Record]) -> None
 @settings(max_examples=20, deadline=None)
 @given(tasks=st.lists(REPORTS, min_size=2, max_size=5), order=st.randoms(use_true_random=False))
 def test_ctl_251_tasks_that_are_mixed_end_like_tasks_in_a_row(tasks: list[list[Record]], order: Any) -> None:
-    named = [
-        [msgspec.structs.replace(one, task_id=f"t{n}") for one in reports]
-        for n, reports in enumerate(tasks)
-    ]
+    named = [[msgspec.structs.replace(one, task_id=f"t{n}") for one in reports] for n, reports in enumerate(tasks)]
     one_by_one, mixed = Desk(), Desk()
     for reports in named:
         one_by_one.hear(*reports)

@@ -18,6 +18,7 @@ from hindbrain.domain.control import (
     PlanFailure,
     TaskCost,
 )
+from hindbrain.domain.errors import BoundaryViolation
 from hindbrain.domain.message import MessageType, Role
 from hindbrain.domain.notes import Cancel, MegramMore, MegramNote
 from hindbrain.domain.task import OutcomeSummary, ReplanRequest
@@ -75,7 +76,7 @@ class Solver:
     ) -> None:
         """`apart` runs the end of a task that is given up: it waits for the planner's last words, and other tasks need not."""
         if voice is None:
-            raise ValueError("a role needs a voice on the bus")
+            raise BoundaryViolation("a controller without a voice", fix="Build the bus first, then the roles.")
         self._voice = voice
         self._numbers = numbers
         self._memory = memory
