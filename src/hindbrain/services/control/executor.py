@@ -175,9 +175,13 @@ class Executor:
         return tools.call(step.tool, given, then=lambda text: afterwards(step.input, text, outputs), extra=extra)
 
     def _hinted(self, subtask: SubTask) -> tuple[Step, ...]:
-        """The first tool that was hinted at, with what the words name, and that was not called like this before."""
+        """The first tool that was hinted at, with what the words name, and that was not called like this before. Where the plan
+        had steps, words are no orders: only a tool that looks is tried with them."""
+        planned = subtask.x.steps is not None
         before = {(call.tool, json.dumps(call.input, sort_keys=True)) for call in self._earlier}
         for hint in subtask.x.tool_hints:
+            if planned and (hint not in TOOLS or TOOLS[hint].mutating):
+                continue
             given = call_for(hint, subtask.intent, subtask.context)
             if given is not None and (hint, json.dumps(given, sort_keys=True)) not in before:
                 return (Step(tool=hint, input=given),)

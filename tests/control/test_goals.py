@@ -1,0 +1,87 @@
+"""Ten goals reached by the loop itself, without a model, in workspaces of their own; and what it learned from the first time."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.goals import FILES, GOALS, lay
+from tests.support.world import World
+
+
+def run(world: World, root: str, goal: str, **more: Any) -> dict[str, Any]:
+    """A goal to its end."""
+    world.clock.catch_up()
+    shown = world.human(root).call("run", goal=goal, wait_s=100, **more)
+    assert shown["ok"], shown
+    assert shown["state"] == "done", shown
+    return shown
+
+
+def turns(shown: dict[str, Any]) -> set[str]:
+    """The different directives that changed its course."""
+    return {one["directive"] for one in shown["rounds"][:-1]}
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """All goals, a dream, and all goals again; the project is the same both times."""
+    world = World(tmp_path_factory.mktemp("goals"))
+    root = world.repository("app")
+    lay(Path(root))
+    assert world.at(root).call("ingest", path=root, project_root=root)["ok"]
+    first = [run(world, root, asked.goal) for asked in GOALS]
+    dreamt = world.human(root).call("experience.dream")
+    assert dreamt["ok"], dreamt
+    second = [run(world, root, asked.goal) for asked in GOALS]
+    yield world, root, first, second
+    world.close()
+
+
+@pytest.mark.parametrize("number", range(len(GOALS)), ids=[asked.goal[:40] for asked in GOALS])
+def test_ctl_002_ctl_010_ctl_082_ctl_304_each_goal_ends_as_it_must_and_its_result_is_there(both: Any, number: int) -> None:
+    asked, shown = GOALS[number], both[2][number]
+
+    assert shown["directive"] == asked.ends, shown["rendered"]
+    assert asked.holds(shown, Path(shown["workspace"])), shown["rendered"]
+    assert len(turns(shown)) >= asked.turns, shown["rendered"]
+
+
+def test_ctl_012_ctl_179_three_goals_change_course_by_two_directives_and_one_is_given_up_gracefully(both: Any) -> None:
+    solved = [shown for shown in both[2] if shown["directive"] == "accept" and len(turns(shown)) >= 2]
+    given_up = [shown for shown in both[2] if shown["directive"] == "abandon"]
+
+    assert len(solved) >= 3
+    assert len(given_up) == 1
+    assert given_up[0]["final"]["output"]["partial"]
+
+
+def test_exp_024_exp_010_the_second_time_takes_fewer_attempts(both: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    first, second = ([shown["attempts"] for shown in one] for one in both[2:])
+    with capsys.disabled():
+        print(f"\nattempts: {sum(first)} the first time, {sum(second)} after the Dreamer; {sum(first) - sum(second)} fewer")
+
+    assert sum(second) < sum(first)
+    assert all(after <= before for before, after in zip(first, second, strict=True))
+    assert [shown["directive"] for shown in both[3]][:9] == ["accept"] * 9
+
+
+def test_ctl_311_the_project_itself_is_as_it_was(both: Any) -> None:
+    root = Path(both[1])
+
+    assert {name: (root / name).read_text(encoding="utf-8") for name in FILES} == FILES
+
+
+def test_ctl_015_ctl_143_ctl_258_every_message_is_in_the_ledger_and_only_the_controller_wrote_experience(both: Any) -> None:
+    world, root, first, _ = both
+    with world.app.house.brains.use(world.app.house.brains.covering(root)) as opened:
+        for shown in first:
+            messages = opened.store.messages(task_id=shown["task_id"], limit=10_000)
+            entries = {entry.seq: entry for entry in opened.store.entries(subject=f"task:{shown['task_id']}", limit=10_000)}
+            assert {one.seq for one in messages} == set(entries)
+            ends = [one for one in messages if one.type == "FinalResult"]
+            assert [(one.sender, one.recipient) for one in ends] == [("R7", "User")]
+            assert sum(one.type == "Megram" for one in messages) >= 1
+        writers = {one.megram.writer.value for one in opened.store.effective()}
+    assert writers <= {"R7", "dreamer", "operator"}
+    assert world.at(root).call("ledger.verify")["intact"]
