@@ -64,7 +64,7 @@ def spread(megrams: int, pairs: int) -> Iterator[Pair]:
     yield from made
 
 
-def megram(number: int, pair: Pair) -> Megram:
+def megram(number: int, megrams: int, pair: Pair) -> Megram:
     state, quantum = list(QUANTA.items())[number % len(QUANTA)]
     return Megram(
         id=MegramId(f"mg_{number:012x}"),
@@ -75,7 +75,7 @@ def megram(number: int, pair: Pair) -> Megram:
         f=quantum.f,
         sigma=quantum.sigma,
         k=quantum.k,
-        created_at=NOW - (number * 7919) % (SPAN_DAYS * DAY_MS),
+        created_at=NOW - SPAN_DAYS * DAY_MS + number * (SPAN_DAYS * DAY_MS // megrams),
         writer=Writer.SOLVER,
         task_id=f"task_{number // 10}",
         round=number % 5,
@@ -121,7 +121,7 @@ def built(directory: Path, megrams: int, pairs: int) -> Built:
         return time.perf_counter() - began
 
     for number, pair in enumerate(spread(megrams, pairs)):
-        batch.append(megram(number, pair))
+        batch.append(megram(number, megrams, pair))
         if len(batch) == BATCH:
             slowest = max(slowest, keep())
     if batch:

@@ -210,9 +210,9 @@ def plan(directory: Path, statement: str, *values: object) -> str:
 def test_exp_086_each_kind_of_record_of_the_seed_is_found_by_an_index(directory: Path) -> None:
     sums_of_a_pair = plan(directory, POTENTIALS, NOW, NOW, BRAIN, "s", "e")
     assert "COVERING INDEX megram_clock_pair (brain_id=? AND space=? AND entity=?" in sums_of_a_pair
-    of_a_pair = "select * from megram where brain_id = ? and space = ? and entity = ? order by created_at desc, id desc"
+    of_a_pair = "select * from megram_clock where brain_id = ? and space = ? and entity = ? order by created_at desc"
     assert plan(directory, of_a_pair, BRAIN, "s", "e") == (
-        "SEARCH megram USING INDEX megram_of_pair (brain_id=? AND space=? AND entity=?)"
+        "SEARCH megram_clock USING INDEX megram_clock_pair (brain_id=? AND space=? AND entity=?)"
     )
     assert "megram_clock_level (brain_id=? AND level=?)" in plan(
         directory, "select * from megram_clock where brain_id = ? and level = ? order by created_at", BRAIN, "C"

@@ -79,23 +79,22 @@ class ExperienceReads(ABC):
     def effective(self, where: MegramFilter | None = None, *, limit: int | None = None) -> Iterator[Effective]:
         where = where or MegramFilter()
         said, values = "" if where.settled else f" and {_LIVE}", []  # type: str, list[object]
-        named = {"space": where.space, "writer": where.writer, "task_id": where.task_id}
+        named = {"c.space": where.space, "m.writer": where.writer, "m.task_id": where.task_id}
         if where.pair is not None:
-            said += " and m.space = ? and m.entity = ?"
+            said += " and c.space = ? and c.entity = ?"
             values += [where.pair.space, where.pair.entity]
         for name, wanted in named.items():
             if wanted is not None:
-                said += f" and m.{name} = ?"
+                said += f" and {name} = ?"
                 values.append(wanted)
+        # Both tables have the same times and ids; the order is taken from the one whose index has it.
+        by = ("m.created_at", "m.id") if where.task_id is not None else ("c.created_at", "c.megram_id")
         if where.levels is None:
-            yield from self._newest(said, values, limit, "m.created_at", "m.id")
+            plain = where.pair is None and where.space is None
+            yield from self._newest(said, values, limit, *(("m.created_at", "m.id") if plain else by))
             return
         # Each level has its own order in the index; a level of a few rules is not looked for among a million episodes.
-        streams = [
-            self._newest(f"{said} and c.level = ?", [*values, level], limit, *by)
-            for level in dict.fromkeys(where.levels)
-            for by in [("m.created_at", "m.id") if where.pair or where.task_id else ("c.created_at", "c.megram_id")]
-        ]
+        streams = [self._newest(f"{said} and c.level = ?", [*values, level], limit, *by) for level in dict.fromkeys(where.levels)]
         merged = heapq.merge(*streams, key=lambda one: (one.megram.created_at, one.megram.id), reverse=True)
         for number, one in enumerate(merged):
             if limit is not None and number >= limit:

@@ -64,14 +64,13 @@ TABLES: dict[str, str] = {
 _LIVE = "consolidated_at is null and superseded_at is null"
 
 _INDEXES = (
-    "create index megram_of_pair on megram (brain_id, space, entity, created_at, id)",
     "create index megram_time on megram (brain_id, created_at, id)",
     "create index megram_task on megram (brain_id, task_id, created_at, id) where task_id is not null",
+    "create index megram_category on megram (brain_id, space, entity) where category is not null",
     "create index megram_event_megram on megram_event (brain_id, megram_id, seq)",
-    # All that the sums of a pair or of a space need.
-    "create index megram_clock_pair on megram_clock "
-    "(brain_id, space, entity, level, origin, k, attention, decision, consolidated_at, superseded_at) "
-    f"where {_LIVE}",
+    # A pair's megrams in their order, and all that its sums need: a second index over pairs would double what a write costs.
+    "create index megram_clock_pair on megram_clock (brain_id, space, entity, created_at, megram_id, "
+    "level, origin, k, attention, decision, consolidated_at, superseded_at)",
     "create index megram_clock_level on megram_clock (brain_id, level, created_at, megram_id)",
     f"create index megram_clock_fading on megram_clock (brain_id, fades_at, megram_id) where fades_at is not null and {_LIVE}",
     "create index megram_clock_spent on megram_clock (brain_id, consolidated_at, megram_id) where consolidated_at is not null",
@@ -86,13 +85,13 @@ _INDEXES = (
 
 _STATISTICS = (
     ("megram", "sqlite_autoindex_megram_1", "1000000 1000000 1"),
-    ("megram", "megram_of_pair", "1000000 1000000 5000 20 1 1"),
     ("megram", "megram_time", "1000000 1000000 1 1"),
     ("megram", "megram_task", "1000000 1000000 10 2 1"),
+    ("megram", "megram_category", "50000 50000 250 5"),
     ("megram_event", "sqlite_autoindex_megram_event_1", "500000 500000 1"),
     ("megram_event", "megram_event_megram", "500000 500000 2 1"),
     ("megram_clock", "sqlite_autoindex_megram_clock_1", "1000000 1000000 1"),
-    ("megram_clock", "megram_clock_pair", "1000000 1000000 5000 20 10 1 1 1 1 1 1"),
+    ("megram_clock", "megram_clock_pair", "1000000 1000000 5000 20 1 1 1 1 1 1 1 1 1"),
     ("megram_clock", "megram_clock_level", "1000000 1000000 300000 1 1"),
     ("megram_clock", "megram_clock_fading", "1000000 1000000 1 1"),
     ("megram_clock", "megram_clock_spent", "100000 100000 10 1"),
