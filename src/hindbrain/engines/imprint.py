@@ -104,7 +104,8 @@ def _terminal(decision: Decision, output: Any, declared: bool, workspace: str) -
     calls = (
         calls_of(decision.after.outcomes, workspace)
         if well
-        else union(decision.after.tried, calls_of(decision.after.outcomes, workspace))
+        # What worked in a task that was given up is not part of why.
+        else union(decision.after.tried, calls_of([one for one in decision.after.outcomes if one.status != "matched"], workspace))
     )
     told = declared and well  # what the person stated, and what held, does not fade
     f, sigma, k = (DECLARED.f, DECLARED.sigma, DECLARED.k) if told else quantized(decision.directive)
