@@ -240,7 +240,7 @@ def test_ctl_070_two_failures_on_one_target_forbid_it_and_leave_the_others():
     refused, let = Desk(mind=Spoken(on_x), reader=lab.experience), Desk(mind=Spoken(on_y), reader=lab.experience)
     refused.plan(GOAL)
     let.plan(GOAL)
-    assert "memory says it must not" in refused.voice.last(FAILURE).reason
+    assert "memory says it must not" in refused.voice.last(FAILURE).validator_findings[0]
     assert steps(let)[0].input == {"command": "ls Y"}
     asked = {(one.space, one.entity) for one in let.voice.said(QUERY)}
     assert {("tool:run", "path:ls Y"), ("tool:run", "")} <= asked
@@ -318,7 +318,8 @@ def test_ctl_075_076_a_plan_that_offends_is_made_three_times_and_then_given_up()
     desk.replan("change_approach", tools=["read"])
     assert len(mind.asked) == 1 + 3
     failure = desk.voice.last(FAILURE)
-    assert (failure.round, "blocked tool 'read'" in failure.reason) == (1, True)
+    assert (failure.round, failure.reason) == (1, "no plan passed its check")
+    assert any("blocked tool 'read'" in one for one in failure.validator_findings)
     assert "Your last plan was refused" in mind.asked[2][2]
     assert "blocked tool 'read'" in mind.asked[3][2]
     assert desk.newest() == []
@@ -333,7 +334,7 @@ def test_ctl_076_a_better_second_plan_is_sent():
 def test_ctl_076_a_model_that_fails_fails_the_plan_and_no_model_lets_the_rules_plan():
     failed = Desk(mind=Spoken(ModelFailed))
     failed.plan(GOAL)
-    assert "no model answered" in failed.voice.last(FAILURE).reason
+    assert "no model answered" in failed.voice.last(FAILURE).validator_findings[0]
     silent = Desk(mind=Spoken(None))
     silent.plan(GOAL)
     assert [one.tool for one in steps(silent)] == ["read"]
@@ -342,7 +343,7 @@ def test_ctl_076_a_model_that_fails_fails_the_plan_and_no_model_lets_the_rules_p
 def test_ctl_082_what_no_rule_can_plan_is_a_plan_failure():
     desk = Desk()
     desk.plan("make everything nicer")
-    assert "no rule knows a way to: make everything nicer" in desk.voice.last(FAILURE).reason
+    assert desk.voice.last(FAILURE).validator_findings == ("no rule knows a way to: make everything nicer",)
 
 
 def test_ctl_079_a_plan_is_read_out_of_whatever_a_model_puts_around_it():
@@ -363,7 +364,7 @@ def test_ctl_079_a_plan_is_read_out_of_whatever_a_model_puts_around_it():
 
 
 def _given_up() -> GracefulFailureRequest:
-    done = an_outcome(a_pass("a"), output="3")
+    done = msgspec.structs.replace(an_outcome(a_pass("a"), output="3"), intent="count lines from the text of a.txt")
     failed = an_outcome(
         a_fail("b", failure_class="environmental"),
         status="failed",
@@ -381,6 +382,8 @@ def test_ctl_081_without_a_model_the_moves_come_from_what_was_tried():
     assert note.partial == ("3",)
     assert 2 <= len(note.next_moves) <= 3
     assert "missing.txt" in note.next_moves[0]
+    assert "count lines from the text of missing.txt" not in " ".join(note.next_moves)
+    assert "look for a name like **/missing.txt" in note.next_moves[1]
     assert desk.voice.log[-1].correlation == f"cor_{desk._seq}"
 
 

@@ -251,7 +251,7 @@ def test_ctl_070_a_tool_is_put_last_only_when_many_targets_speak_against_it():
     assert acts(many) == [("run", "wc -l < notes.txt")]
 
 
-def test_exp_006_the_words_of_the_person_outweigh_memory_where_no_other_way_is_left():
+def test_exp_006_who_asks_anew_or_names_the_thing_outweighs_memory_where_no_other_way_is_left():
     from hindbrain.domain.task import OverriddenRule
     from hindbrain.engines.plan_check import Forbidden
 
@@ -262,7 +262,9 @@ def test_exp_006_the_words_of_the_person_outweigh_memory_where_no_other_way_is_l
     assert acts(found) == [("run", "make check")]
     assert found.yielded == (rule,)
     unnamed = Reputation(acts={("run", one): "Avoid" for one in ("make build", "make", "npm run build")})
-    refused = proposed("build the project", reputation=unnamed, forbidden=unnamed.forbidden())
+    asked_anew = proposed("build the project", reputation=unnamed, forbidden=unnamed.forbidden())
+    assert acts(asked_anew) == [("run", "make build")]
+    refused = proposed("build the project", reputation=unnamed, forbidden=unnamed.forbidden(), directive="change_path")
     assert refused.plan is None
     assert "memory advises against every way" in refused.findings[0]
 

@@ -1,6 +1,6 @@
 """Next moves: what a person can do when a task is given up, from what was tried and what was not. Two or three, and concrete."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from hindbrain.domain.plan import Draft
@@ -18,8 +18,9 @@ def partial_of(outcomes: Sequence[SubTaskOutcome]) -> tuple[Any, ...]:
     return tuple(one.output for one in outcomes if one.status == "matched")
 
 
-def moves_after(outcomes: Sequence[SubTaskOutcome], goals: Sequence[Goal] = ()) -> tuple[str, ...]:
-    """What to do next: first the obstacle that was met, then a way that was not tried, then the part that is left."""
+def moves_after(outcomes: Sequence[SubTaskOutcome], goals: Sequence[Goal] = (), gone: Collection[str] = ()) -> tuple[str, ...]:
+    """What to do next: first the obstacle that was met, then a way that was not tried, then the part that is left.
+    `gone` are the ways of all rounds, in their words."""
     failed = [one for one in outcomes if one.status == "failed" and not one.x.skipped]
     moves: list[str] = []
     for outcome in failed:
@@ -32,7 +33,7 @@ def moves_after(outcomes: Sequence[SubTaskOutcome], goals: Sequence[Goal] = ()) 
     tried = {(call.tool, normal(call.target)) for one in outcomes for call in one.tool_calls if call.target}
     asked = [goal for goal in goals if not _reached(goal, outcomes)]
     for goal in asked:
-        way = next((way for way in ways_to(goal) if not set(_acts(way)) & tried), None)
+        way = next((way for way in ways_to(goal) if way.says not in gone and not set(_acts(way)) & tried), None)
         if way is not None:
             moves.append(f"Ask for it another way, which was not tried: {way.says}.")
             break

@@ -1,5 +1,5 @@
 """Planning without a model: of the ways to each goal, the first that nothing forbids. What was blocked stays blocked; memory puts
-a way in front or keeps it back; a person's own words outweigh memory where no other way is left."""
+a way in front or keeps it back. Where it leaves no way at all, who asks anew, or names the very thing, outweighs it."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -97,7 +97,7 @@ def propose(
         kept = before[number] if number < len(before) else None
         open_, against = _open_ways(goal, rules, calibration, reputation)
         if not open_ and against:
-            own = [way for way in against if _named_by_person(way, spec, free)]
+            own = [way for way in against if not rules.directive or _named_by_person(way, spec, free)]
             if own:
                 open_ = own
                 spoken = {act for way in own for act in _acts(way)}

@@ -40,6 +40,7 @@ from hindbrain.services.control.recalling import Recollection, recollect, reputa
 __all__ = ["Moves", "Planner"]
 
 _MEMORY_OFF = "memory is off"
+_NO_PLAN = "no plan passed its check"
 
 
 class Moves(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,6 +58,7 @@ class _Task:
     round: int = 0
     earlier: list[EarlierPlan] = field(default_factory=list)
     ways: tuple[Way, ...] = ()
+    gone: set[str] = field(default_factory=set)  # the ways of all rounds, in their words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,10 +153,11 @@ class Planner:
         except ModelFailed as failure:
             made, findings = None, (failure.message,)
         if made is None:
-            self._fail(task.spec.task_id, task.round, findings[0], findings, heard)
+            self._fail(task.spec.task_id, task.round, _NO_PLAN, findings, heard)
             return
         task.earlier.append(remembered(made.plan))
         task.ways = made.ways
+        task.gone.update(way.says for way in made.ways)
         self._dispatch(now, made, recall_id)
 
     def _by_model(self, now: _Round) -> tuple[_Made | None, tuple[str, ...]]:
@@ -322,7 +325,9 @@ class Planner:
 
     def _moves(self, request: GracefulFailureRequest, task: _Task | None) -> tuple[str, ...]:
         """Of the model where one answers in time and with enough of them, else by rules."""
-        by_rules = moves_after(request.outcomes, task.request.goals if task is not None else ())
+        by_rules = (
+            moves_after(request.outcomes, task.request.goals, task.gone) if task is not None else moves_after(request.outcomes)
+        )
         if self._mind is None:
             return by_rules
         outcomes = [f"{one.status}: {one.intent}. {one.failure_reason or ''}" for one in request.outcomes]
