@@ -15,10 +15,11 @@ from hindbrain.domain.errors import (
 )
 from hindbrain.operations.memory import TimeArgument, moment
 from hindbrain.operations.registry import Effect, operation
+from hindbrain.policy.tools import TOOLS
 from hindbrain.policy.tuning import CLASS_CHARS
 from hindbrain.services.call import Call
 
-__all__ = ["apply_tuning", "tune"]
+__all__ = ["apply_tuning", "tools", "tune"]
 
 TaskClass = Annotated[
     str, Meta(max_length=CLASS_CHARS, description="class of tasks, such as disk_space_check; all when left out")
@@ -67,3 +68,22 @@ def apply_tuning(
     if task_class:
         raise InvalidParams("a proposal knows its class of tasks", fix="leave task_class out, or run control.tune with it")
     return call.house.tuning.apply(call.caller, proposal=proposal)
+
+
+@operation("control.tools", effect=Effect.READ)
+def tools(call: Call) -> dict[str, Any]:
+    """List the tools of a task in the order in which they are preferred: what each does, takes and may change."""
+    found = [
+        {
+            "name": tool.name,
+            "class": tool.class_,
+            "about": tool.about,
+            "fields": {name: one.about for name, one in tool.fields.items()},
+            "target": tool.target,
+            "mutating": tool.mutating,
+            "offline": tool.offline,
+        }
+        for tool in TOOLS.values()
+    ]
+    rows = [f"{one['name']:11} {one['class']:12} {'changes' if one['mutating'] else 'looks':8} {one['about']}" for one in found]
+    return {"ok": True, "schema": "hindbrain-control-tools-v0", "tools": found, "rendered": "\n".join(rows)}

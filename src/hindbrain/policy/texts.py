@@ -84,6 +84,14 @@ RULES = """\
   what they cost; `control.tune` proposes numbers of the controller from recorded tasks, and `control.apply_tuning` is a
   person's way to put them in force. `control.watch` shows what was said in a task; `control.audit` and
   `control.audit_verify` are a person's: what the auditor found, and whether its log is whole.
+- What came of tasks is experience that fades: `experience.query` says what to prefer, avoid or be careful with,
+  `experience.explain` why, `experience.curve` how long it lasts, `experience.summary` all there is. `experience.dream` hardens
+  what recurs into rules and forgets the rest. `experience.feedback`, `experience.remember` and `experience.forget` are a
+  person's word on it, `experience.export` and `experience.import` carry it, and `experience.propose` makes a rule a candidate
+  card, never more.
+- `run` reaches a simple goal by itself, in a copy of the project: `task.show` and `task.list` show how it goes, `task.cancel`
+  ends it, and `task.answer` is a person's: what cannot be taken back is never allowed by an agent. `control.tools` lists what it
+  may use.
 - Agents that work at the same time have no channel here yet: no partner, push or bus. What one decides, it captures with
   `memorize`.
 - Every retrieval answer carries `agent_runtime_contract`: who answered, from which files, how far to trust it. Its

@@ -31,6 +31,7 @@ __all__ = ["Bus", "BusVoice", "Published", "Subscription", "decoded", "delivered
 LOG = logging.getLogger("hindbrain.bus")
 _PAGE = 200  # messages read at once
 _ACT = "control.message"
+_ENDS = (MessageType.CANCEL, MessageType.FINAL_RESULT)  # nobody answers a question of a task that is over
 
 Deposit = Callable[[Writer, BusMessage, MegramNote], None]
 
@@ -274,7 +275,7 @@ class BusVoice:
         found: dict[str, Record] = {}
         while len(found) < len(keys) and (left := ends - time.monotonic()) > 0:
             heard = listening.next(left)
-            if heard is None:
+            if heard is None or heard.message.type in _ENDS:
                 break
             answered = heard.message.correlation_id
             if heard.message.type is answers and heard.message.recipient is self.role and answered in keys:

@@ -49,6 +49,7 @@ class Crew:
         *,
         caller: Caller,
         loop: Loop,
+        dispatcher: Dispatcher,
         perceiver: Perceiver,
         space: Workspace,
         history: tuple[Exchange, ...],
@@ -59,6 +60,7 @@ class Crew:
         self._line = line
         self._task_id = task_id
         self._loop = loop
+        self._dispatcher = dispatcher
         self._perceiver = perceiver
         self._space = space
         self._history = history
@@ -100,6 +102,7 @@ class Crew:
                     late, ends = True, time.monotonic() + RUN_ENDS_S
                     self._loop.cancel("it is far beyond its budget")
         finally:
+            self._dispatcher.stop(self._task_id)
             self._loop.stop(RUN_ENDS_S)
             self._space.close()
 
@@ -171,7 +174,7 @@ class Crews:
             numbers,
             workspace=lambda _: str(space.root),
             cost=lambda task: task_cost(opened.store, task),
-            apart=lambda work: threading.Thread(target=work, name="hindbrain-last-words", daemon=True).start(),
+            apart=lambda work: _apart(work, lambda failure: loop.broken(Role.SOLVER.value, failure)),
         )
         parts: dict[Role, Part] = {
             Role.PERCEIVER: perceiver,
@@ -188,12 +191,14 @@ class Crews:
             params=numbers.of(""),
             broken=lambda name, failure: loop.broken(name, failure),
         )
-        loop = Loop(bus, task_id, parts=parts, dispatcher=Dispatcher(bus.voice(Role.AGENT_VALIDATOR), effectors.start))
+        dispatcher = Dispatcher(bus.voice(Role.AGENT_VALIDATOR), effectors.start)
+        loop = Loop(bus, task_id, parts=parts, dispatcher=dispatcher)
         return Crew(
             line,
             task_id,
             caller=caller,
             loop=loop,
+            dispatcher=dispatcher,
             perceiver=perceiver,
             space=space,
             history=history,
@@ -216,3 +221,15 @@ class Crews:
             memory=lambda query: self._remember(caller, query),
             by_person=caller.channel is Channel.HUMAN,
         )
+
+
+def _apart(work: Callable[[], None], broken: Callable[[Exception], None]) -> None:
+    """The end of a task that is given up, on a thread of its own: it waits for last words, and nothing else need."""
+
+    def guarded() -> None:
+        try:
+            work()
+        except Exception as failure:  # noqa: BLE001 - a controller that breaks at the end must not leave its task hanging
+            broken(failure)
+
+    threading.Thread(target=guarded, name="hindbrain-last-words", daemon=True).start()
