@@ -7,11 +7,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from hindbrain.domain.errors import BoundaryViolation
 from hindbrain.domain.message import TYPES, Role
-from hindbrain.domain.task import Record
+from hindbrain.domain.task import Record, Verdict, VerdictMore
 from hindbrain.operations import REGISTRY, Effect
 from hindbrain.policy import auditing
 from hindbrain.policy.control import DEFAULTS, PATHS
@@ -190,6 +191,26 @@ def test_ctl_269_a_message_that_the_log_never_had_is_found_by_who_checks(recorde
     assert "1 of the recorded messages have no line" in answer["error"]["message"]
 
 
+def test_ctl_315_an_id_that_nothing_gave_is_found_by_who_checks(recorded: Recorded) -> None:
+    """Verdicts, tool calls, ends and megrams lean on calls and messages that stand in the record."""
+    shown = call("write")
+    done = msgspec.structs.replace(
+        outcome("tsk_a", "s1"),
+        tool_calls=(shown,),
+        criteria_verdicts=(Verdict(criterion="c", verdict="pass", x=VerdictMore(event_ids=(shown.event_id,))),),
+    )
+    ended = final("tsk_a")
+    whole = msgspec.structs.replace(ended, x=msgspec.structs.replace(ended.x, evidence_event_ids=(shown.event_id,)))
+    recorded.say(spec("tsk_a"), manifest("tsk_a", "s1"), result("s1", "completed", shown), done, whole)
+    assert recorded.person("control.audit_verify")["dangling"] == []
+    forged = msgspec.structs.replace(ended, x=msgspec.structs.replace(ended.x, evidence_event_ids=("evt_nobody",)))
+    recorded.say(forged, msgspec.structs.replace(done, tool_calls=(msgspec.structs.replace(shown, event_id="evt_none"),)))
+    answer = recorded.person("control.audit_verify")
+
+    assert [one["id"] for one in answer["dangling"]] == ["evt_nobody", "evt_none"]
+    assert answer["error"]["message"].endswith("2 ids that messages lean on are unknown")
+
+
 def test_ctl_266_the_owner_looks_beside_its_calls(recorded: Recorded) -> None:
     _said(recorded)
     recorded.world.app.house.tick()
@@ -228,7 +249,7 @@ def test_ctl_267_an_agent_can_not_ask_the_auditor_and_who_checks_its_log_learns_
     assert not (recorded.directory / "audit").exists()
     recorded.person("control.audit")
     checked = recorded.agent("control.audit_verify")
-    assert set(checked) == {"ok", "schema", "brain", "lines", "head", "intact", "broken", "unseen", "rendered"}
+    assert set(checked) == {"ok", "schema", "brain", "lines", "head", "intact", "broken", "unseen", "dangling", "rendered"}
 
 
 def test_ctl_269_ctl_289_no_mcp_tool_gives_audit_lines_or_what_the_auditor_looks_for(recorded: Recorded) -> None:

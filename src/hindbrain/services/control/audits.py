@@ -15,6 +15,7 @@ from hindbrain.domain.errors import LedgerBroken, TimedOut, UnknownTask
 from hindbrain.domain.message import MessageType, Role
 from hindbrain.domain.notes import AuditQuery, AuditReport
 from hindbrain.engines.audit_facts import stamped
+from hindbrain.engines.audit_references import Dangling, References
 from hindbrain.engines.auditing import Numbers
 from hindbrain.engines.watching_lines import Teller, WatchLine, rendered
 from hindbrain.policy.auditing import ANSWER_S, ANSWER_TURN_S, UNSEEN_SHOWN
@@ -80,7 +81,7 @@ class Audits:
         brain = self._router.write_route(caller)
         with self._brains.use(brain) as opened:
             log = _log(opened)
-            found, unseen = log.check(), _unseen(opened.store, log)
+            found, unseen, dangling = log.check(), _unseen(opened.store, log), _dangling(opened.store)
         broken = {"line": found.broken, "reason": found.reason} if found.broken is not None else None
         answer: dict[str, Any] = {
             "ok": True,
@@ -88,13 +89,16 @@ class Audits:
             "brain": brain.name,
             "lines": found.lines,
             "head": found.head,
-            "intact": broken is None and not unseen,
+            "intact": broken is None and not unseen and not dangling,
             "broken": broken,
             "unseen": unseen[:UNSEEN_SHOWN],
-            "rendered": f"{found.lines} lines, the chain holds and every message has its line.",
+            "dangling": [{"seq": one.seq, "id": one.id} for one in dangling[:UNSEEN_SHOWN]],
+            "rendered": f"{found.lines} lines: the chain holds, every message has its line, all they lean on is there.",
         }
-        if broken is not None or unseen:
-            first = f"line {found.broken} {found.reason}" if broken else f"{len(unseen)} of the recorded messages have no line"
+        if not answer["intact"]:
+            unknown = f"{len(dangling)} ids that messages lean on are unknown"
+            first = f"{len(unseen)} of the recorded messages have no line" if unseen else unknown
+            first = f"line {found.broken} {found.reason}" if broken is not None else first
             answer |= LedgerBroken(
                 f"the audit log of {brain.display_name} does not hold: {first}",
                 fix="keep a copy of the home as it is, then compare the log with a backup",
@@ -196,6 +200,17 @@ def _unseen(store: BrainStore, log: AuditLog) -> list[int]:
     return missing
 
 
+def _dangling(store: BrainStore) -> list[Dangling]:
+    """What messages lean on and no message gave."""
+    references = References()
+    for stored in _messages(store):
+        try:
+            references.see(decoded(stored))
+        except msgspec.MsgspecError:
+            LOG.warning("message %d cannot be read", stored.seq)
+    return references.dangling()
+
+
 def _task(store: BrainStore, given: str) -> str:
     """The task that is meant: its id, or enough of it to be the only one."""
     known = store.tasks(limit=_PAGE)
@@ -208,7 +223,7 @@ def _task(store: BrainStore, given: str) -> str:
     return like[0]
 
 
-def _messages(store: BrainStore, task: str) -> Iterator[StoredMessage]:
+def _messages(store: BrainStore, task: str | None = None) -> Iterator[StoredMessage]:
     after = 0
     while page := store.messages(after=after, limit=_PAGE, task_id=task):
         yield from page
