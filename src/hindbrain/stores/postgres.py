@@ -17,7 +17,7 @@ from hindbrain.stores.migrations import MIGRATIONS, Migration
 from hindbrain.stores.postgres_schema import ROLE, migrate, prepare_vectors
 from hindbrain.stores.postgres_text import PostgresText
 from hindbrain.stores.postgres_vectors import PostgresVectors, drop_vectors
-from hindbrain.stores.sql_rows import COLUMNS, NUMBERS, Gone, Row, Session
+from hindbrain.stores.sql_rows import COLUMNS, NUMBERS, REALS, Gone, Row, Session
 
 __all__ = ["PostgresStore"]
 
@@ -189,7 +189,11 @@ class _Session:
 
 
 def _unnested(columns: Sequence[str]) -> str:
-    return f"unnest({', '.join('?::bigint[]' if name in NUMBERS else '?::text[]' for name in columns)})"
+    return f"unnest({', '.join(f'?::{_type(name)}[]' for name in columns)})"
+
+
+def _type(column: str) -> str:
+    return "bigint" if column in NUMBERS else "double precision" if column in REALS else "text"
 
 
 class PostgresStore(PostgresText):

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from hindbrain.domain.ledger import GENESIS
 from hindbrain.stores.vector_port import Shelf
 
-__all__ = ["COLUMNS", "NUMBERS", "Gone", "Head", "Row", "Session", "TextIndex", "insert", "upsert"]
+__all__ = ["COLUMNS", "NUMBERS", "REALS", "Gone", "Head", "Row", "Session", "TextIndex", "insert", "upsert"]
 
 Row = tuple[Any, ...]
 Gone = Mapping[Shelf, Sequence[int]]  # turns that are no longer live
@@ -73,8 +73,12 @@ COLUMNS: dict[str, tuple[str, ...]] = {
 
 # Columns of numbers in tables that are written in bulk: a server wants to know the type of an array.
 NUMBERS = frozenset(
-    ("turn", "importance", "chunk_index", "normalize_version", "position", "said_at", "added_at", "deleted_at", "changed")
+    (
+        *("turn", "importance", "chunk_index", "normalize_version", "position", "said_at", "added_at", "deleted_at", "changed"),
+        *("seq", "at", "created_at", "origin", "fades_at", "consolidated_at", "superseded_at", "last_recalled_at", "recalls"),
+    )
 )
+REALS = frozenset(("k", "f", "sigma", "attention", "decision"))
 
 
 def insert(table: str) -> str:
