@@ -401,6 +401,28 @@ def test_exp_083_a_pair_that_time_alone_may_change_is_watched():
     assert lab.dreamer.cycle().pairs == 0
 
 
+def test_exp_083_a_rule_whose_support_fades_faster_than_its_dissent_is_watched_until_it_falls():
+    lab = Lab()
+    (rule,) = lab.put(megram("best_practice", sigma=1.0, **RULE))
+    lab.put(
+        *(megram("foo", f=1.0, sigma=1.0, k=0.5) for _ in range(2)), *(megram("foo", f=0.9, sigma=-1.0, k=0.0) for _ in range(2))
+    )
+    assert lab.dreamer.cycle().demoted == []  # 1.0 + 2.0 - 1.8
+    assert lab.dreamer.cycle().pairs == 1
+    lab.clock.forward(2 * DAY)
+    assert lab.dreamer.cycle().demoted == [rule]
+
+
+def test_exp_083_a_pair_in_which_all_fades_alike_is_not_looked_at_again():
+    lab = Lab()
+    lab.times(8, "accept")
+    lab.times(7, "abandon")
+    lab.put(megram("best_practice", sigma=1.0, pair=Pair(space="a", entity="b"), **RULE))
+    lab.put(megram("abandon", pair=Pair(space="a", entity="b")), megram("accept", pair=Pair(space="a", entity="b")))
+    lab.dreamer.cycle()
+    assert lab.dreamer.cycle().pairs == 0
+
+
 def test_exp_085_a_dry_run_tells_what_the_next_cycle_does_and_changes_nothing():
     lab = Lab()
     lab.put(megram("best_practice", sigma=1.0, pair=Pair(space="a", entity="b"), **RULE))

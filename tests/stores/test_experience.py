@@ -535,3 +535,22 @@ def test_exp_092_what_is_at_stake_in_pairs_that_wait(store: BrainStore) -> None:
     assert [stake.pair for stake in store.stakes(at=NOW, limit=1, after=one)] == [two]
     settle(store, two)
     assert [stake.pair for stake in store.stakes(at=NOW, limit=9)] == [one, three]
+
+
+def test_exp_070_many_are_carried_by_a_rule_at_once(store: BrainStore) -> None:
+    keep(store, *(megram(name) for name in ("a", "b", "c")), megram("rule", "rule", level=Level.C, f=1.0, sigma=1.0, k=0.0))
+    with store.writing() as writer:
+        writer.carry_megrams([MegramId("b"), MegramId("a"), MegramId("b")], into=MegramId("rule"), at=NOW + 1, detail='{"n": 2}')
+    assert [held(store, name).consolidated_at for name in ("a", "b", "c")] == [NOW + 1, NOW + 1, None]
+    assert [(one.megram_id, one.kind, one.into_id, one.detail) for one in store.megram_events()] == [
+        ("b", EventKind.CONSOLIDATED, "rule", '{"n": 2}'),
+        ("a", EventKind.CONSOLIDATED, "rule", '{"n": 2}'),
+    ]
+    assert [one.seq for one in store.megram_events()] == [1, 2]
+    assert store.spent(before=NOW + 2, limit=9) == ("a", "b")
+    assert sums(store) == (1.9, 1.9)
+    with pytest.raises(UnknownMegram), store.writing() as writer:
+        writer.carry_megrams([MegramId("c"), MegramId("nobody")], into=MegramId("rule"), at=NOW)
+    assert held(store, "c").consolidated_at is None
+    rebuild(store)
+    assert held(store, "a").consolidated_at == NOW + 1

@@ -33,7 +33,7 @@ class Distilled:
 
 def lesson(content: str) -> str:
     """What a content says, whether it is plain text or a structured insight."""
-    found = insight_of(content)
+    found = insight_of(content) if "{" in content else None
     return found.lesson if found is not None else content
 
 
@@ -50,8 +50,8 @@ def tools_in(content: str) -> frozenset[str]:
 
 def extracted(contents: Sequence[str], sign: int, *, agreeing: int, total: int) -> Distilled:
     """The text that shares most words with the others, as advice: newest first, and the newest of equals is taken."""
-    told = [lesson(one) for one in contents]
-    words = [frozenset(word.casefold() for word in _WORD.findall(one)) for one in told[:SOURCES_TOLD]]
+    told = [lesson(one) for one in contents[:SOURCES_TOLD]]
+    words = [frozenset(word.casefold() for word in _WORD.findall(one)) for one in told]
     likeness = [_mean([_jaccard(own, other) for j, other in enumerate(words) if j != i]) for i, own in enumerate(words)]
     best = max(range(len(words)), key=lambda i: (round(likeness[i], 9), -i))
     text, _ = _sentences(told[best])

@@ -83,7 +83,7 @@ def judged(pair: Pair, megrams: Sequence[Effective], at: int, rules: Rules) -> J
     demoted = tuple(one.megram.id for one in live if one.level is Level.C and bankrupt(one.megram.sigma, decision))
     after = [replace(one, level=Level.K, k=BANKRUPTCY, origin=at) if one.megram.id in demoted else one for one in live]
     group = _group(after, at, rules)
-    watch = group is None and (_may_yet(after, at, rules) or _contested(after))
+    watch = group is None and (_may_yet(after, at, rules) or _contested(after, at))
     return Judged(pair=pair, demoted=demoted, group=group, watch=watch)
 
 
@@ -130,17 +130,39 @@ def _repeated(members: Sequence[Effective], sums: Potentials) -> int:
 
 
 def _may_yet(live: Sequence[Effective], at: int, rules: Rules) -> bool:
-    """Attention only falls while nothing new comes; a group that has it may become a rule when dissent fades."""
+    """Whether time alone may make a rule: attention only falls, so it must be there; those who agree must be enough alone;
+    and some dissent must fade faster than they do. What is forgotten or used makes the pair wait anyway."""
     members = _members(live)
     category = _category(members)
     promotion = CATEGORIES[category] if category in rules.categories else PROMOTION
-    return potentials(members, at).attention >= min(promotion.prefer.attention, promotion.avoid.attention)
+    sums = potentials(members, at)
+    if rules.two_stage and len(members) > 1:
+        return True
+    for sign, threshold in ((1, promotion.prefer), (-1, promotion.avoid)):
+        agreeing = [one for one in members if one.megram.sigma * sign > 0]
+        enough = rounded(sum(attention(one, at) * abs(one.megram.sigma) for one in agreeing)) >= abs(threshold.decision)
+        if enough and sums.attention >= threshold.attention and _faster(members, agreeing, -sign):
+            return True
+    return False
 
 
-def _contested(live: Sequence[Effective]) -> bool:
-    """A rule beside something that speaks against it: as both fade, its trust may still fall."""
-    signs = [one.megram.sigma for one in live if one.level is Level.C]
-    return any(rule * other.megram.sigma < 0 for rule in signs for other in live)
+def _contested(live: Sequence[Effective], at: int) -> bool:
+    """Whether time alone may take a rule's trust: what speaks against it is stronger than the rules themselves, and some of what
+    else supports them fades faster."""
+    for sign in (1, -1):
+        rules = [one for one in live if one.level is Level.C and one.megram.sigma * sign > 0]
+        against = [one for one in live if one.megram.sigma * sign < 0]
+        stands = sum(attention(one, at) * abs(one.megram.sigma) for one in rules)
+        dissent = sum(attention(one, at) * abs(one.megram.sigma) for one in against)
+        if rules and rounded(dissent - stands) > 0 and _faster(live, against, sign):
+            return True
+    return False
+
+
+def _faster(live: Sequence[Effective], slow: Sequence[Effective], sign: int) -> bool:
+    """Whether something of this sign fades faster than the slowest of the others."""
+    least = min((one.k for one in slow), default=0.0)
+    return any(one.megram.sigma * sign > 0 and one.k > least for one in live)
 
 
 def staged(megrams: Sequence[Effective], rules: Rules) -> tuple[Stage, ...]:

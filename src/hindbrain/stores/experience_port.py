@@ -68,6 +68,10 @@ class ExperienceWriting(Protocol):
         UnknownMegram when it is not there. `forgotten` is told only of one that is not there: InvalidParams otherwise."""
         ...
 
+    def carry_megrams(self, ids: Sequence[MegramId], *, into: MegramId, at: int, detail: str = "{}") -> None:
+        """Tell of all these at once that a rule carries them from now on. UnknownMegram when one is not there."""
+        ...
+
     def recall_megrams(self, ids: Sequence[MegramId], *, at: int) -> None:
         """Note that these were used: their age begins anew. Pairs whose sums change by that are unsettled again."""
         ...

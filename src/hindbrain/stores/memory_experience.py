@@ -73,6 +73,10 @@ class MemoryExperienceWriter(MemoryCardWriter):
             self._experience.unsettled.add(held.megram.pair)
         return self._told(event)
 
+    def carry_megrams(self, ids: Sequence[MegramId], *, into: MegramId, at: int, detail: str = "{}") -> None:
+        for id_ in dict.fromkeys(ids):
+            self.put_megram_event(MegramEvent(megram_id=id_, kind=EventKind.CONSOLIDATED, at=at, into_id=into, detail=detail))
+
     def _told(self, event: MegramEvent) -> MegramEvent:
         events = self._experience.megram_events
         events.append(replace(event, seq=len(events) + 1))

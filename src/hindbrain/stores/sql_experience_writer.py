@@ -83,14 +83,34 @@ class ExperienceWriter:
     def _set_clock(self, held: Effective) -> None:
         self._session.rows(upsert("megram_clock", "megram_id"), (self._brain, *clock_values(held)))
 
+    def carry_megrams(self, ids: Sequence[MegramId], *, into: MegramId, at: int, detail: str = "{}") -> None:
+        wanted = list(dict.fromkeys(ids))
+        held = self._session.rows(
+            f"select megram_id from megram_clock where brain_id = ? and megram_id {self._index.among}",
+            (self._brain, self._index.listed(wanted)),
+        )
+        if missing := set(wanted) - {row[0] for row in held}:
+            raise unknown_megram(min(missing))
+        rows = [(at, self._brain, id_) for id_ in wanted]
+        self._session.update_many("megram_clock", ("consolidated_at",), ("brain_id", "megram_id"), rows)
+        self._told_all(
+            MegramEvent(megram_id=id_, kind=EventKind.CONSOLIDATED, at=at, into_id=into, detail=detail) for id_ in wanted
+        )
+
     def _told(self, event: MegramEvent) -> MegramEvent:
+        return self._told_all((event,))[0]
+
+    def _told_all(self, events: Iterable[MegramEvent]) -> list[MegramEvent]:
         if self._last_event is None:
             ((self._last_event,),) = self._session.rows(
                 "select coalesce(max(seq), 0) from megram_event where brain_id = ?", (self._brain,)
             )
-        self._last_event += 1
-        told = replace(event, seq=self._last_event)
-        self._session.rows(insert("megram_event"), (self._brain, *event_values(told)))
+        told = [replace(event, seq=self._last_event + turn) for turn, event in enumerate(events, 1)]
+        self._last_event += len(told)
+        if len(told) == 1:
+            self._session.rows(insert("megram_event"), (self._brain, *event_values(told[0])))
+        elif told:
+            self._session.insert_many("megram_event", [(self._brain, *event_values(one)) for one in told])
         return told
 
     def recall_megrams(self, ids: Sequence[MegramId], *, at: int) -> None:
@@ -107,11 +127,10 @@ class ExperienceWriter:
         gone = self._held(ids)
         for table, key in (("megram_tag", "megram_id"), ("megram_clock", "megram_id"), ("megram", "id")):
             self._let_go(table, key, [held.megram.id for held in gone])
-        for held in gone:
-            self._told(epitaph(held.megram, at))
+        self._told_all(epitaph(held.megram, at) for held in gone)
         for pair in dict.fromkeys(held.megram.pair for held in gone):
             left = self._session.rows(
-                "select 1 from megram where brain_id = ? and space = ? and entity = ? limit 1",
+                "select 1 from megram_clock where brain_id = ? and space = ? and entity = ? limit 1",
                 (self._brain, pair.space, pair.entity),
             )
             if left:

@@ -334,13 +334,13 @@ class Cycle:
         self._deposit(writer, megram)
         after[megram.id] = fresh(megram)
         detail = json.dumps({"distilled_by": rule.by, "sources": len(sources), "cut": rule.cut})
-        events = [
-            MegramEvent(megram_id=id_, kind=EventKind.CONSOLIDATED, at=now, into_id=megram.id, detail=detail) for id_ in sources
-        ]
-        events += [MegramEvent(megram_id=id_, kind=EventKind.SUPERSEDED, at=now, into_id=megram.id) for id_ in group.supersedes]
-        for event in events:
+        writer.carry_megrams(sources, into=megram.id, at=now, detail=detail)
+        for id_ in sources:
+            after[id_] = replace(after[id_], consolidated_at=now)
+        for id_ in group.supersedes:
+            event = MegramEvent(megram_id=id_, kind=EventKind.SUPERSEDED, at=now, into_id=megram.id)
             writer.put_megram_event(event)
-            after[event.megram_id] = befallen(after[event.megram_id], event)
+            after[id_] = befallen(after[id_], event)
         done.promoted.append(replace(_promoted(pair, group, rule), id=megram.id))
 
 
