@@ -28,9 +28,9 @@ from tests.support.world import World
 class Recorded:
     """A project whose brain holds what was said in a task."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, **files: str) -> None:
         self.world = world
-        self.root = world.brain("x")
+        self.root = world.brain("x", **files)
         house = world.app.house
         self.brain = house.router.write_route(world.human(self.root).caller)
         with house.brains.use(self.brain) as opened:
@@ -289,3 +289,50 @@ def test_ctl_269_ctl_289_no_mcp_tool_gives_audit_lines_or_what_the_auditor_looks
     for left_out in ("control.audit", "control_audit", "control.audit_verify", "control_audit_verify"):
         assert tools.operation(left_out) is None
     assert asked > 20
+
+
+# -- a task of its own -------------------------------------------------------------------------------------------------------
+
+
+def _run(world: World, *, looking: bool, blind: bool = False) -> tuple[Recorded, dict[str, Any]]:
+    """A goal reached without a model, with an auditor that looks all the time, or with one that comes after the end."""
+    recorded = Recorded(world, a_py="print(1)\n", b_py="print(2)\n")
+    if blind:
+        (recorded.directory / "audit").write_text("no directory, so that no log can be")
+    answer = recorded.person("run", goal="count the python files", wait_s=0 if looking else 60)
+    while looking and answer["state"] not in ("done", "lost"):
+        with world.app.house.brains.use(recorded.brain) as opened:
+            world.app.house.audits.look(opened)
+        answer = recorded.person("task.show", task_id=answer["task_id"], wait_s=0.01)
+    return recorded, answer
+
+
+def test_ctl_015_ctl_266_ctl_315_of_a_whole_task_everything_that_anybody_heard_is_in_the_log(world: World) -> None:
+    recorded, answer = _run(world, looking=False)
+    assert recorded.person("control.audit")["report"]["anomalies"] == []
+    with world.app.house.brains.use(recorded.brain) as opened:
+        heard = {row.id for row in opened.store.messages(task_id=answer["task_id"])}
+    log = [line for line in AuditLog(recorded.directory / "audit").lines() if line["x"]["of"] == "message"]
+
+    assert {f"aud_{one}" for one in heard} <= {line["event_id"] for line in log}
+    assert {line["message_type"] for line in log} >= {"TaskSpec", "SubTask", "ExecutionResult", "SubTaskOutcome", "FinalResult"}
+    assert recorded.person("control.audit_verify")["intact"]
+
+
+def test_ctl_268_a_task_ends_the_same_with_and_without_an_auditor(world: World, tmp_path: Path) -> None:
+    other = World(tmp_path / "other")
+    recorded, alone = _run(world, looking=False, blind=True)
+    watched, looked_at = _run(other, looking=True)
+    told = []
+    for one, answer in ((recorded, alone), (watched, looked_at)):
+        with one.world.app.house.brains.use(one.brain) as opened:
+            rows = opened.store.messages(task_id=answer["task_id"])
+        final_body = json.loads(next(row.body for row in rows if row.type == "FinalResult"))["payload"]
+        told.append([final_body[name] for name in ("directive", "output", "replans", "loss", "grad_l")])
+    seen = [line for line in AuditLog(watched.directory / "audit").lines() if line["x"]["of"] == "message"]
+    other.close()
+
+    assert told[0] == told[1]
+    assert told[0][:2] == ["accept", "2"]
+    assert seen
+    assert (recorded.directory / "audit").is_file()

@@ -247,8 +247,8 @@ def _told(report: AuditReport) -> str:
     health, trends = report.tool_health, report.convergence_health.gap_trend_distribution
     lines = [
         f"{report.period.since} to {report.period.until}",
-        f"{report.tasks_observed} tasks, {report.total_corrections} corrections "
-        f"({report.convergence_health.avg_correction_count:.2f} each)",
+        f"tasks {report.tasks_observed}, corrections {report.total_corrections}, "
+        f"{report.convergence_health.avg_correction_count:.2f} for each task",
         f"loss: {trends.improving} improving, {trends.stable} without signal, {trends.worsening} worsening",
         f"tools: {health.execution_failures} attempts failed, corrected {health.logical_retries} logical and "
         f"{health.environmental_retries} environmental",
