@@ -336,3 +336,15 @@ def test_ctl_268_a_task_ends_the_same_with_and_without_an_auditor(world: World, 
     assert told[0][:2] == ["accept", "2"]
     assert seen
     assert (recorded.directory / "audit").is_file()
+
+
+def test_ctl_277_ctl_280_a_task_that_was_given_more_time_is_late_by_that_time(world: World) -> None:
+    """What whoever started the run gave it, never what a role says of it."""
+    recorded = Recorded(world, notes_txt="a\n")
+    ran = recorded.person("run", goal="count the text files", budget_s=3_600, wait_s=60)
+    house = world.app.house
+    with house.brains.use(recorded.brain) as opened:
+        numbers = house._numbers(opened)
+
+    assert numbers("", ran["task_id"]).time_budget_ms == 3_600_000
+    assert numbers("", "tsk_of_another").time_budget_ms == 300_000

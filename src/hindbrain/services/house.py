@@ -2,9 +2,11 @@
 
 import threading
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hindbrain.engines.auditing import Numbers
+from hindbrain.policy.control import Params
 from hindbrain.services.adoption import Adoption
 from hindbrain.services.backfill import Backfill
 from hindbrain.services.boot import Boot
@@ -258,7 +260,13 @@ class House:
     def _numbers(self, opened: OpenBrain) -> Numbers:
         """The numbers by which tasks of a brain are steered, as its auditor asks for them."""
         parameters = Parameters(configured(self.settings), opened.store)
-        return lambda task_class, _: parameters.of(task_class)
+
+        def numbers(task_class: str, task_id: str) -> Params:
+            given = self._runs.budget(task_id) if self._runs is not None else None
+            found = parameters.of(task_class)
+            return replace(found, time_budget_ms=given) if given else found
+
+        return numbers
 
     def _on_open(self, opened: OpenBrain) -> None:
         """A brain that wakes first finishes what a dead process left, then takes in what came while it slept."""

@@ -48,6 +48,7 @@ class _Run:
     """One task of this process."""
 
     brain: Brain
+    budget_ms: int | None = None  # what it was given instead of the settings'
     thread: threading.Thread | None = None
     began: threading.Event = field(default_factory=threading.Event)
     ended: threading.Event = field(default_factory=threading.Event)
@@ -71,6 +72,11 @@ class Runs:
         self._runs: dict[str, _Run] = {}
         self.meanwhile: Callable[[OpenBrain], None] = lambda opened: None  # the auditor looks
         self.finished: Callable[[OpenBrain], None] = lambda opened: None  # what follows a task: the Dreamer
+
+    def budget(self, task_id: str) -> int | None:
+        """The time that a task of this process was given, if it is another than that of the settings."""
+        run = self._runs.get(task_id)
+        return run.budget_ms if run is not None else None
 
     @property
     def active(self) -> int:
@@ -107,7 +113,7 @@ class Runs:
                     f"{RUNS_MOST} tasks are on their way in this process", fix="wait for one to end, or cancel one: task list"
                 )
             self._runs[task_id] = run
-        budget_ms = budget_s * 1000 or None
+        budget_ms = run.budget_ms = budget_s * 1000 or None
 
         def work() -> None:
             self._worked(run, task_id, goal, caller=caller, place=workspace, empty=empty, budget_ms=budget_ms, memory=memory)
