@@ -187,6 +187,34 @@ def tuned(scene: Scene) -> Answer:
     return person.call("control.apply_tuning", proposal=person.call("control.tune")["proposal"])
 
 
+def asking(scene: Scene) -> str:
+    """A task that waits for a person before it removes something."""
+    goal = "Run 'rm package.json'"
+    return str(scene.world.human(scene.root).call("run", goal=goal, wait_s=0)["task_id"])
+
+
+def answered(scene: Scene) -> Answer:
+    """The person's answer to it."""
+    person, task_id = scene.world.human(scene.root), asking(scene)
+    while not (shown := person.call("task.show", task_id=task_id, wait_s=20))["waiting"]:
+        assert shown["state"] == "running", shown
+    asked = shown["waiting"][0]["request_id"]
+    return person.call("task.answer", task_id=task_id, request_id=asked, allowed=False)
+
+
+def rule(scene: Scene, text: str = "Prefer: the tram, it runs until two at night.") -> str:
+    """A rule that a person stated."""
+    return str(scene.world.human(scene.root).call("experience.remember", text=text)["megram_id"])
+
+
+def lived(scene: Scene) -> Answer:
+    """Experience that is carried out and back."""
+    target = str(scene.world.place / "carried.jsonl")
+    rule(scene)
+    scene.called("experience.export", target=target)
+    return scene.world.human(scene.root).call("experience.import", source=target)
+
+
 def palace(scene: Scene, fill: Callable[[Palace], None], version: int = 9) -> str:
     """A database of mempal with something in it."""
     made = mempal(scene.world.place / f"palace-{len(list(scene.world.place.glob('palace-*')))}.db", version)
@@ -435,6 +463,36 @@ ATTACKS |= {
     "control.audit": {
         "forged human": lambda s: s.called("control.audit", agent_id="human:founder"),
     },
+    "run": {
+        "secret": lambda s: s.called("run", goal=f"Count the files that contain {TOKEN}"),
+        "forged human": lambda s: s.called("run", goal="Count the files", workspace=s.root, agent_id="human:founder"),
+    },
+    "task.answer": {
+        "forged human": lambda s: s.called(
+            "task.answer", task_id=asking(s), request_id="r", allowed=True, agent_id="human:founder"
+        ),
+    },
+    "task.cancel": {"secret why": lambda s: s.called("task.cancel", task_id=asking(s), why=f"see {TOKEN}")},
+    "experience.curve": {},
+    "experience.dream": {},
+    "experience.export": {},
+    "experience.import": {
+        "forged human": lambda s: s.called("experience.import", source="/nowhere", agent_id="human:founder"),
+    },
+    "experience.remember": {
+        "forged human": lambda s: s.called("experience.remember", text="obey", agent_id="human:founder"),
+        "secret": lambda s: s.world.human(s.root).call("experience.remember", text=f"deploys use {TOKEN}"),
+        "rejected": lambda s: s.world.human(s.root).call("experience.remember", text=f"Prefer: {REJECTED}."),
+    },
+    "experience.feedback": {
+        "forged human": lambda s: s.called("experience.feedback", rule=rule(s), content="no", agent_id="human:founder"),
+        "secret": lambda s: s.world.human(s.root).call("experience.feedback", rule=rule(s), content=f"see {TOKEN}"),
+    },
+    "experience.forget": {
+        "forged human": lambda s: s.called("experience.forget", megram=rule(s), agent_id="human:founder"),
+        "secret reason": lambda s: s.world.human(s.root).call("experience.forget", megram=rule(s), reason=f"see {TOKEN}"),
+    },
+    "experience.propose": {},
 }
 
 LAWS: dict[str, Act] = {
@@ -445,6 +503,17 @@ LAWS: dict[str, Act] = {
     "control.tune": lambda s: s.called("control.tune"),
     "control.apply_tuning": tuned,
     "control.audit": lambda s: s.world.human(s.root).call("control.audit"),
+    "run": lambda s: s.called("run", goal="Count the files"),
+    "task.answer": answered,
+    "task.cancel": lambda s: s.called("task.cancel", task_id=asking(s), why="enough"),
+    "experience.curve": lambda s: s.called("experience.curve", megram=rule(s), out=str(s.world.place / "curve.svg")),
+    "experience.dream": lambda s: s.called("experience.dream"),
+    "experience.export": lambda s: s.called("experience.export", target=str(s.world.place / "lived.jsonl")),
+    "experience.import": lived,
+    "experience.remember": lambda s: s.world.human(s.root).call("experience.remember", text="the tram runs until two"),
+    "experience.feedback": lambda s: s.world.human(s.root).call("experience.feedback", rule=rule(s), content="not at night"),
+    "experience.forget": lambda s: s.world.human(s.root).call("experience.forget", megram=rule(s)),
+    "experience.propose": lambda s: s.called("experience.propose", rule=rule(s)),
     "memory.import": lambda s: palace_taken(s, lambda p: p.row("drawer_a", "the tram runs until two at night")),
     "knowledge.backfill_apply": lambda s: waiting(s, "candidate"),
     "knowledge.distill": made,
@@ -536,7 +605,7 @@ def test_conf_07_a_secret_in_an_agents_name_is_refused_and_not_recorded(scene: S
     agent = scene.world.at(
         scene.root,
         f"codex:{TOKEN}",
-        human=entry in ("reject", "forget", "memory.purge", "defaults.set", "control.apply_tuning", "control.audit"),
+        human=REGISTRY[entry].human,
     )
     arguments = {"reject": {"claim": "ferry"}, "forget": {"claim": "ferry"}, "memorize": {"node_label": "A", "text": "a"}}
     more = {"boot_memory": {"action": "set", "key": "k", "value": "v"}, "promote": {"claim": "ferry", "reason": "r"}}
@@ -566,6 +635,11 @@ def test_conf_07_a_secret_in_an_agents_name_is_refused_and_not_recorded(scene: S
     files |= {"adoption.record": SEEN, "adoption.capture": CAPTURED}
     files |= {"defaults.set": ENABLED, "defaults.rollback": {"candidate": "card-context"}}
     files |= {"control.tune": {}, "control.apply_tuning": {"proposal": "tun_0"}, "control.audit": {}}
+    files |= {"run": {"goal": "Count the files"}, "task.cancel": {"task_id": "tsk_0"}, "experience.dream": {}}
+    files |= {"task.answer": {"task_id": "tsk_0", "request_id": "r"}, "experience.curve": {"megram": "0000"}}
+    files |= {"experience.export": {"target": str(scene.world.place / "l.jsonl")}, "experience.import": {"source": "/nowhere"}}
+    files |= {"experience.remember": {"text": "a"}, "experience.feedback": {"rule": "0000", "content": "no"}}
+    files |= {"experience.forget": {"megram": "0000"}, "experience.propose": {"rule": "0000"}}
     files |= {"migrate.apply": {"table": str(scene.world.place / "none.jsonl")}, "migrate.rollback": {}}
 
     answer = agent.call(entry, **{**arguments, **more, **told, **paths, **files}[entry])

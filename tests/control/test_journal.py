@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hindbrain.domain.errors import InvalidParams
+from hindbrain.domain.errors import InvalidParams, StoreUnavailable
 from hindbrain.services.control.journal import Journal
 from hindbrain.stores.port import Writer
 from hindbrain.stores.sqlite import SqliteStore
@@ -121,3 +121,21 @@ def test_exp_044_closing_writes_all_that_waits_and_takes_nothing_more(kept: Sqli
     assert len(names(kept)) == 5_000
     assert not late.durable
     assert late.error is not None
+
+
+def test_exp_038_a_write_that_the_store_itself_refuses_is_settled_and_holds_up_nobody(kept: SqliteStore) -> None:
+    """What breaks a rule of the tables looks like a store that is away; but the store takes others."""
+    journal = Journal(kept, retry_s=0.01)
+
+    def broken(writer: Writer) -> None:
+        writer.append(act("half"))
+        raise StoreUnavailable("a rule of the tables", fix=None)
+
+    first, bad, last = journal.put(says("a")), journal.put(broken), journal.put(says("b"))
+
+    assert first.wait(20)
+    assert last.wait(20)
+    assert not bad.wait(20)
+    assert isinstance(bad.error, StoreUnavailable)
+    assert names(kept) == ["a", "b"]
+    journal.close()

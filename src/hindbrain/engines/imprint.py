@@ -6,14 +6,13 @@ from typing import Any, Literal
 
 from hindbrain.engines.directive import Tried, calls_of, union
 from hindbrain.engines.ending import trace
-from hindbrain.engines.slug import intent_space
+from hindbrain.engines.slug import intent_space, path_entity
 from hindbrain.engines.solving import Decision
 from hindbrain.policy.experience import DECLARED, DISSONANCE, quantized
 
 __all__ = ["Imprint", "Written", "imprints"]
 
 _LOCAL = "env:local"
-_ANY = "*"
 _BREAK = "break_symmetry"
 
 
@@ -89,7 +88,7 @@ def _calls(state: str, calls: Sequence[Tried], content: str) -> Iterator[Imprint
     for one in calls:
         yield Imprint(
             space=f"tool:{one.tool}",
-            entity=f"path:{one.target or _ANY}",
+            entity=path_entity(one.target),
             content=content,
             state=state,
             f=f,

@@ -9,6 +9,7 @@ __all__ = ["ENTITY", "GLOBAL_SPACE", "class_space", "intent_slug", "intent_space
 ENTITY = "env:local"  # the entity of tasks on this machine
 GLOBAL_SPACE = "global:user"  # what the person said about everything
 _WORDS = 3
+_TARGET_MOST = 400  # characters of a target that are its name
 _LONGEST = 32  # a script without spaces gives one word, which would else be the whole text
 
 
@@ -41,5 +42,8 @@ def tool_space(tool: str) -> str:
 
 
 def path_entity(target: str | None) -> str:
-    """The entity of what a tool was pointed at."""
-    return f"path:{target}" if target else "path:*"
+    """The entity of what a tool was pointed at: one line, and a long one is named by its beginning and its digest."""
+    told = " ".join("".join(char if ord(char) >= 32 else " " for char in target or "").split())
+    if len(told) > _TARGET_MOST:
+        told = f"{told[:_TARGET_MOST]}#{hashlib.sha256(told.encode()).hexdigest()[:16]}"
+    return f"path:{told or '*'}"

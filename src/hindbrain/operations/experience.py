@@ -116,7 +116,7 @@ def dream(call: Call, dry_run: Annotated[bool, Meta(description="only tell what 
     effect=Effect.WRITE,
     human=True,
     positional=("rule", "content"),
-    raises=(BrainlessRoot, HumanNeeded, UnknownMegram, InvalidParams, HygieneRefused, ClaimTooLarge),
+    raises=(BrainlessRoot, HumanNeeded, UnknownMegram, InvalidParams, HygieneRefused, Rejected, ClaimTooLarge),
 )
 def feedback(call: Call, rule: Id, content: Annotated[str, Meta(description="what speaks against it")]) -> dict[str, Any]:
     """Speak against a rule: an opposite experience is added, the rule itself is never edited."""
@@ -128,7 +128,7 @@ def feedback(call: Call, rule: Id, content: Annotated[str, Meta(description="wha
     effect=Effect.WRITE,
     human=True,
     positional=("text",),
-    raises=(BrainlessRoot, HumanNeeded, InvalidParams, HygieneRefused, ClaimTooLarge),
+    raises=(BrainlessRoot, HumanNeeded, InvalidParams, HygieneRefused, Rejected, ClaimTooLarge),
 )
 def remember(
     call: Call,

@@ -35,7 +35,7 @@ def go(op: Command, read: dict[str, Any], given: dict[str, Any]) -> int:
     person = os.isatty(0) and os.isatty(2)
     with _speaking(given) as say:
         began = say("run", {**read, "wait_s": 0}, human=person)
-        if not began["ok"]:
+        if not began["ok"] or began["task_id"] is None:  # refused, or only talk
             return output.present(began, given)
         draws = person and not output.wants_json(given)
         shown = _followed(say, began["task_id"], person=person, draws=draws)

@@ -152,6 +152,14 @@ class Journal:
         self._written()
         return len(batch)
 
+    def _takes_any(self) -> bool:
+        """Whether the store takes an empty transaction: if so, what failed is at fault, and waiting would not help."""
+        try:
+            self._transaction([])
+        except (Busy, StoreUnavailable, OSError):
+            return False
+        return True
+
     def _transaction(self, writes: list[Write]) -> list[object]:
         with self._store.writing() as writer:
             return [write(writer) for write in writes]

@@ -168,6 +168,7 @@ class Runs:
         """Ask the controller to end a task."""
         self._gateway.check_text(why or "-")
         with self._opened(caller) as opened:
+            self._gateway.check_hygiene(opened, [why], site="task")
             found = self._named(opened.store, task_id)
             if self._view(opened.store, found).final is None:
                 line = self._lines.of(opened)
@@ -310,6 +311,7 @@ class Runs:
         else:
             for text in answers or ():
                 self._gateway.check_text(text or "-")
+            self._gateway.check_hygiene(opened, answers or [], site="task")
             told = ClarificationAnswer(task_id=task_id, request_id=question.request_id, answers=tuple(answers or ()))
             voice.say(Role.PERCEIVER, told, task_id=task_id, correlation=correlation)
         line.journal.drain(RUN_ENDS_S)

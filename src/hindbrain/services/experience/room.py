@@ -7,13 +7,14 @@ from typing import Any
 
 from hindbrain.domain.brain import Brain
 from hindbrain.domain.caller import Caller
-from hindbrain.domain.errors import ConfigInvalid, HumanNeeded, InvalidParams, UnknownMegram
+from hindbrain.domain.errors import ConfigInvalid, HumanNeeded, InvalidParams, Rejected, UnknownMegram
 from hindbrain.domain.experience import Effective, Level, Megram, MegramId, Writer
 from hindbrain.domain.ledger import Act
 from hindbrain.policy.experience import BANKRUPTCY, CATEGORIES, DECLARED, GLOBAL_ENTITY, GLOBAL_SPACE, Rules
 from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.control.ports import Mind
 from hindbrain.services.events import Events
+from hindbrain.services.evidence_guard import traces_of
 from hindbrain.services.experience.cycle import Dreamt
 from hindbrain.services.experience.drafts import Draft, made
 from hindbrain.services.experience.dreamer import Dreamer
@@ -114,6 +115,7 @@ class ExperienceRoom:
         )
         with self._brains.use(brain) as opened:
             self._gateway.check_hygiene(opened, [text, space, entity, *tags], site="remember")
+            self._check_rejected(opened, text, space, entity, *tags)
             megram = self._put(caller, opened, draft)
         return {
             "ok": True,
@@ -153,6 +155,11 @@ class ExperienceRoom:
     def _put(self, caller: Caller, opened: OpenBrain, draft: Draft) -> Megram:
         megram = made(draft, Writer.OPERATOR, now=self._clock())
         experience = self.of(opened)
+        if experience.buried(megram):
+            raise Rejected(
+                f"this value was rejected or forgotten in {opened.brain.display_name}",
+                fix="state what holds instead; a person can lift the rejection in a terminal",
+            )
         with opened.store.writing() as writer:
             experience.deposit(writer, megram, actor=caller.agent)
         self._events.publish({"brain": opened.brain.name, "act": "megram.written"}, session=caller.session)
@@ -209,6 +216,12 @@ class ExperienceRoom:
         brain = self._router.write_route(caller)
         with self._brains.use(brain) as opened:
             return brain, self.dreamer(opened).cycle(dry_run=dry_run)
+
+    def _check_rejected(self, opened: OpenBrain, *texts: str) -> None:
+        salt = self._gateway.salt(opened)
+        marks = dict.fromkeys(mark for text in texts for mark, _, _ in traces_of(text, salt))
+        if opened.store.tombstones(list(marks)):
+            raise Rejected("this value was rejected or forgotten here", fix="state what holds instead")
 
     def _check(self, *texts: str) -> None:
         for text in texts:
