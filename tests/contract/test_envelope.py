@@ -43,13 +43,14 @@ CALLS: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any]]] = {
     "brief": ({"query": "kettle"}, {"query": "harbour crane"}, {"query": "kettle", "max_items": 0}),
     "context": ({"query": "kettle"}, {"query": "harbour crane"}, {"query": "kettle", "max_items": 0}),
     "knowledge.retrieve": ({"query": "kettle whistles"}, {"query": "harbour crane"}, {"query": "kettle", "top_k": 0}),
+    "experience.query": ({"space": "tool:kettle"}, {"space": "tool:crane"}, {"recent": -1}),
     "warmup": ({"task_description": "kettle"}, {"task_description": "zzqqxx"}, {"task_description": 7}),
 }
 
 
 @pytest.fixture
 def kettle(world: World) -> tuple[World, str]:
-    """A brain with two files, a claim, an observation, an active card and a boot entry about a kettle, and no medulla."""
+    """A brain with two files, a claim, an observation, a card, a rule and a boot entry about a kettle, and no medulla."""
     x = world.repository("x", **FILES)
     git(x, "add", ".")
     git(x, "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "Add the kettle")
@@ -60,6 +61,7 @@ def kettle(world: World) -> tuple[World, str]:
     world.at(x).call("knowledge.promote", card_id=made["card_id"], status="promoted", verification_refs=[seen], reason="heard")
     world.at(x).memorize("Kettle", "The kettle boils.")
     world.at(x).call("boot_memory", action="set", key="kettle", value="boils")
+    world.human(x).call("experience.remember", text="Wait for the whistle.", space="tool:kettle")
     return world, x
 
 

@@ -210,6 +210,7 @@ ONE_WORD = {
     "brief": "query",
     "context": "query",
     "knowledge.retrieve": "query",
+    "experience.query": "space",
 }
 QUESTIONS = st.one_of(
     st.tuples(

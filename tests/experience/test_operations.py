@@ -247,6 +247,15 @@ def test_a_secret_is_refused_and_not_repeated(world, root):
         assert secret not in json.dumps(answer)
 
 
+def test_a_rejected_value_is_not_stated_as_experience(world, root):
+    human = world.human(root)
+    human.memorize("deploy gate", "Deploys go through the blue gate on Fridays.")
+    human.call("reject", claim="deploy gate")
+    answer = human.call("experience.remember", text="Prefer this. Deploys go through the BLUE gate on Fridays.")
+    assert answer["error"]["code"] == "rejected_value"
+    assert held(world, root) == []
+
+
 def database(world: World, root: str) -> bytes:
     world.close()
     files = [path for path in world.home.brains_dir.rglob("*") if path.is_file() and "brain.db" in path.name]

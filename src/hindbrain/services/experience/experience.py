@@ -153,15 +153,22 @@ class Experience:
 
     def _without_buried(self, megram: Megram) -> Megram:
         """A rejected or forgotten value does not come back as part of an experience."""
-        traces = traces_of(megram.content, self._salt)
-        buried = self._store.tombstones(list(dict.fromkeys(mark for mark, _, _ in traces)))
-        if not buried:
-            return megram
-        spans = sorted({(start, end) for mark, start, end in traces if mark in buried}, reverse=True)
         content = megram.content
-        for start, end in spans:
+        for start, end in self.buried(megram):
             content = content[:start] + _WITHHELD + content[end:]
         return replace(megram, content=content)
+
+    def buried(self, megram: Megram) -> list[tuple[int, int]]:
+        """Where a megram says what was rejected or forgotten here, from its end to its beginning."""
+        traces = traces_of(megram.content, self._salt)
+        hit = self._store.tombstones(list(dict.fromkeys(mark for mark, _, _ in traces)))
+        spans: list[tuple[int, int]] = []
+        for start, end in sorted({(start, end) for mark, start, end in traces if mark in hit}):
+            if spans and start < spans[-1][1]:
+                spans[-1] = (spans[-1][0], max(end, spans[-1][1]))
+            else:
+                spans.append((start, end))
+        return spans[::-1]
 
     def _lay_laws(self, writer: Transaction) -> None:
         """The laws are there before anything else, and one that is worded anew takes the place of the old one."""
