@@ -137,15 +137,15 @@ class Journal:
         """How many of these, from the first on, are settled: none while the store takes nothing; a refused one by itself."""
         try:
             values = self._transaction([write for write, _, _ in batch])
-        except (Busy, StoreUnavailable, OSError) as away:
-            LOG.warning("the store takes nothing now, %d writes wait: %s", self.depth, away)
-            return 0
-        except Exception as refused:
+        except Exception as failure:  # whatever one write raises is its own; the others must not be lost with it
+            if isinstance(failure, Busy | StoreUnavailable | OSError) and not self._takes_any():
+                LOG.warning("the store takes nothing now, %d writes wait: %s", self.depth, failure)
+                return 0
             if len(batch) > 1:
                 return self._batch_written(batch[: len(batch) // 2])
-            if not isinstance(refused, HindbrainError):
+            if not isinstance(failure, HindbrainError):
                 LOG.exception("a write failed")
-            batch[0][1].settle(error=refused)
+            batch[0][1].settle(error=failure)
             return 1
         for (_, ticket, _), value in zip(batch, values, strict=True):
             ticket.settle(value=value)
