@@ -47,7 +47,7 @@ WRONG = shown(2, "run", {"command": "make list"}, "b.txt")
 LISTS = subtask('output contains "a.txt"')
 
 
-def test_ctl_008_009_a_closed_gap_ends_the_loop_at_the_first_attempt() -> None:
+def test_ctl_008_ctl_009_a_closed_gap_ends_the_loop_at_the_first_attempt() -> None:
     one, voice = validator(LISTS)
 
     one.hear(heard(result(LS)))
@@ -67,7 +67,7 @@ def test_ctl_009_used_up_retries_and_broken_surroundings_end_the_loop_once() -> 
     assert (broken.status, none) == ("failed", [])
 
 
-def test_ctl_121_122_two_corrections_three_attempts_and_a_reason_that_names_the_limit() -> None:
+def test_ctl_121_ctl_122_two_corrections_three_attempts_and_a_reason_that_names_the_limit() -> None:
     outcome, corrections = after(LISTS, *(result(WRONG, attempt=n) for n in (1, 2, 3)))
 
     assert outcome is not None
@@ -104,7 +104,7 @@ def test_ctl_120_a_correction_names_the_first_failed_criterion_word_for_word() -
     assert correction.what_to_do
 
 
-def test_ctl_109_123_an_outcome_carries_everything_that_was_judged() -> None:
+def test_ctl_109_ctl_123_an_outcome_carries_everything_that_was_judged() -> None:
     task = subtask('output contains "a.txt"', 'output contains "z.txt"', "the count is at least 2", intent="list a.txt")
     outcome, _ = after(task, result(LS), result(WRONG, attempt=2), result(LS, attempt=3))
 
@@ -134,7 +134,7 @@ def test_ctl_110_a_model_that_says_matched_is_overruled_by_one_failed_criterion(
     assert [one.failed_criterion for one in corrections] == ["the text is short"]
 
 
-def test_ctl_111_291_a_claim_that_the_call_contradicts_is_retried() -> None:
+def test_ctl_111_ctl_291_a_claim_that_the_call_contradicts_is_retried() -> None:
     fetched = shown(1, "run", {"command": "fetch data.csv"}, "Killed")
 
     outcome, corrections = after(
@@ -145,7 +145,7 @@ def test_ctl_111_291_a_claim_that_the_call_contradicts_is_retried() -> None:
     assert corrections[0].failed_criterion == 'output contains "downloaded"'
 
 
-def test_ctl_111_291_values_that_no_call_shows_meet_no_criterion() -> None:
+def test_ctl_111_ctl_291_values_that_no_call_shows_meet_no_criterion() -> None:
     task = subtask('output contains "a.txt"')
 
     honest, _ = after(task, result(LS, output="a.txt and b.txt, 2 files"))
@@ -184,7 +184,7 @@ def test_ctl_113_a_given_up_attempt_is_no_success_even_if_its_checks_pass() -> N
     assert [one.verdict for one in outcome.criteria_verdicts] == ["fail"]
 
 
-def test_ctl_113_123_giving_up_without_a_call_leaves_what_was_shown_before() -> None:
+def test_ctl_113_ctl_123_giving_up_without_a_call_leaves_what_was_shown_before() -> None:
     denied = shown(2, "read", {"path": "z.txt"}, "", "Permission denied")
     task = subtask('output contains "a.txt"', 'output contains "z.txt"')
     gave_up = result(output="", status="failed", uncertainty="no other way is known", attempt=2)
@@ -302,7 +302,7 @@ def test_ctl_115_a_plausible_criterion_is_binary_in_each_attempt() -> None:
     assert outcome.criteria_verdicts[0].mode == "plausible"
 
 
-def test_ctl_116_117_a_failure_has_a_class_and_a_pass_has_none() -> None:
+def test_ctl_116_ctl_117_a_failure_has_a_class_and_a_pass_has_none() -> None:
     denied = shown(1, "read", {"path": "/x"}, "", "Permission denied")
     answer = {
         "verdicts": [{"criterion": "it is kind", "verdict": "fail", "failure_class": "logical", "evidence": "Permission denied"}]
@@ -393,7 +393,7 @@ def test_ctl_127_a_model_is_asked_only_what_no_check_covers() -> None:
     assert corrections[0].what_was_wrong == "no mechanical check"
 
 
-def test_ctl_054_295_the_judge_is_told_the_date_and_the_laws() -> None:
+def test_ctl_054_ctl_295_the_judge_is_told_the_date_and_the_laws() -> None:
     judge = Judge({"verdicts": []})
 
     after(subtask("it is kind"), result(LS), mind=judge)
@@ -420,7 +420,7 @@ def test_ctl_005_other_subtasks_and_a_stopped_validator_stay_silent() -> None:
     assert silent.log == []
 
 
-def test_ctl_100_125_it_speaks_to_two_roles_and_imports_neither_tools_nor_memory() -> None:
+def test_ctl_100_ctl_125_it_speaks_to_two_roles_and_imports_neither_tools_nor_memory() -> None:
     own = {kind for kind, (sender, _) in PATHS.items() if sender is Role.AGENT_VALIDATOR}
     tree = ast.parse(Path(agent_validator.__file__).read_text(encoding="utf-8"))
     imported = {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}

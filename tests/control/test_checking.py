@@ -160,7 +160,7 @@ def test_ctl_127_the_status_is_how_the_program_ended_and_not_what_it_printed() -
 
 
 @pytest.mark.parametrize("word", ["[BLOCKED]", "[CAUTION]", "[LAW1]"])
-def test_ctl_101_112_a_call_that_was_not_made_shows_nothing(word: str) -> None:
+def test_ctl_101_ctl_112_a_call_that_was_not_made_shows_nothing(word: str) -> None:
     refused = shown(1, "run", {"command": "make a.txt"}, f"{word} make a.txt")
 
     assert proving((refused, LS)) == ()
@@ -177,7 +177,7 @@ def test_ctl_112_another_file_that_was_written_does_not_stand_for_one_that_was_n
     assert made("path_exists", refused, written, look, paths=there, path="b.md").passed
 
 
-def test_ctl_109_110_every_criterion_alone_and_all_of_them_together() -> None:
+def test_ctl_109_ctl_110_every_criterion_alone_and_all_of_them_together() -> None:
     criteria = (criterion('output contains "a.txt"'), criterion('output contains "z"'), criterion("the count is at least 2"))
     evidence = Evidence(shown=(LS,))
 
@@ -251,7 +251,7 @@ def test_ctl_117_what_was_asked_of_a_tool_is_not_what_it_said() -> None:
     assert one.failure_class == "logical"
 
 
-def test_ctl_116_118_the_class_of_an_attempt_is_that_of_its_failures() -> None:
+def test_ctl_116_ctl_118_the_class_of_an_attempt_is_that_of_its_failures() -> None:
     logical = not_shown(criterion("a"), "wrong", "logical")
     environmental = not_shown(criterion("b"), "gone", "environmental")
     passed = accepted(criterion("c"), Opinion(criterion="c", verdict="pass", event_ids=("e",)), ["e"]).verdict

@@ -5,6 +5,9 @@ from typing import Any
 
 import pytest
 
+from hindbrain.domain.message import MessageType
+from hindbrain.services.control.bus import decoded
+from hindbrain.stores.port import MegramFilter
 from tests.support.goals import FILES, GOALS, lay
 from tests.support.world import World
 
@@ -85,3 +88,46 @@ def test_ctl_015_ctl_143_ctl_258_every_message_is_in_the_ledger_and_only_the_con
         writers = {one.megram.writer.value for one in opened.store.effective()}
     assert writers <= {"R7", "dreamer", "operator"}
     assert world.at(root).call("ledger.verify")["intact"]
+
+
+def test_ctl_027_ctl_053_a_manifest_stands_before_the_subtasks_it_names(both: Any) -> None:
+    world, root, first, _ = both
+    plans = 0
+    with world.app.house.brains.use(world.app.house.brains.covering(root)) as opened:
+        for shown in first:
+            said = [decoded(one) for one in opened.store.messages(task_id=shown["task_id"], limit=10_000)]
+            at = {one.payload["subtask_id"]: one.seq for one in said if one.type is MessageType.SUB_TASK}
+            for manifest in (one for one in said if one.type is MessageType.DISPATCH_MANIFEST):
+                plans += 1
+                assert manifest.payload["subtask_ids"]
+                assert all(manifest.seq < at[name] for name in manifest.payload["subtask_ids"])
+    assert plans > len(GOALS)
+
+
+def test_exp_009_exp_010_exp_013_acts_are_kept_by_tool_and_target_ends_by_intent_each_with_its_event(both: Any) -> None:
+    world, root, *_ = both
+    with world.app.house.brains.use(world.app.house.brains.covering(root)) as opened:
+        lived = [one.megram for one in opened.store.effective(MegramFilter(levels=("M", "K"), settled=True))]
+        known = {one.id for one in opened.store.messages(limit=100_000)}
+    pairs = {(one.space, one.entity, one.state) for one in lived}
+
+    assert ("tool:read", "path:meeting_nots.txt", "change_path") in pairs
+    assert ("intent:count_the_words", "env:local", "accept") in pairs
+    assert {space.split(":")[0] for space, _, _ in pairs} == {"tool", "intent"}
+    assert all(one.source_event_id in known for one in lived if one.writer.value == "R7")
+
+
+def test_exp_109_ctl_251_two_tasks_at_once_share_one_memory_and_do_not_mix(both: Any) -> None:
+    world, root, *_ = both
+    world.clock.catch_up()
+    person = world.human(root)
+    begun = [person.call("run", goal=goal, wait_s=0) for goal in ("Count the python files", 'Find the files that contain "TODO"')]
+    shown = []
+    for one in begun:
+        while (now := person.call("task.show", task_id=one["task_id"], wait_s=20))["state"] != "done":
+            assert now["state"] == "running", now
+        shown.append(now)
+
+    assert [one["directive"] for one in shown] == ["accept", "accept"]
+    assert str(shown[0]["final"]["output"]).strip() == "3"
+    assert "src/calc.py" in str(shown[1]["final"]["output"])

@@ -79,7 +79,7 @@ def test_ctl_129_an_outcome_that_came_twice_or_from_nowhere_counts_for_nothing()
     assert [one.output for one in gate.summary.outcomes] == [A.text, B.text]
 
 
-def test_ctl_130_145_a_failed_subtask_is_reported_without_a_model() -> None:
+def test_ctl_130_ctl_145_a_failed_subtask_is_reported_without_a_model() -> None:
     judge = Judge({"verdicts": [{"criterion": NAMES_A.criterion, "verdict": "pass", "event_ids": ["ev1"]}]})
 
     gate = Gate(judge).round(manifest("s1", "s2", criteria=(NAMES_A,)), outcome("s1", A), failed("s2"))
@@ -89,7 +89,7 @@ def test_ctl_130_145_a_failed_subtask_is_reported_without_a_model() -> None:
     assert gate.replan.failed_subtasks == ("s2",)
 
 
-def test_ctl_131_148_all_matched_outputs_are_merged_as_data() -> None:
+def test_ctl_131_ctl_148_all_matched_outputs_are_merged_as_data() -> None:
     one = Gate().round(manifest("s1", criteria=(NAMES_A,)), outcome("s1", A, output=["a.txt"]))
     two = Gate().round(
         manifest("s1", "s2", criteria=(NAMES_A,)), outcome("s2", B, intent="read b.txt"), outcome("s1", A, intent="list a")
@@ -194,7 +194,7 @@ def test_ctl_135_what_judges_is_not_weaker_than_what_plans() -> None:
     assert with_tiers(2, 2)
 
 
-def test_ctl_136_143_147_it_speaks_to_the_solver_only_and_decides_no_direction() -> None:
+def test_ctl_136_ctl_143_ctl_147_it_speaks_to_the_solver_only_and_decides_no_direction() -> None:
     own = {kind: to for kind, (sender, to) in PATHS.items() if sender is Role.META_VALIDATOR}
     tree = ast.parse(Path(meta_validator.__file__).read_text(encoding="utf-8"))
     imported = {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
@@ -205,7 +205,7 @@ def test_ctl_136_143_147_it_speaks_to_the_solver_only_and_decides_no_direction()
     assert not {name for name in imported if name.endswith((".gradient", ".directive", ".solving", ".imprint"))}
 
 
-def test_ctl_136_143_every_way_through_the_gate_ends_at_the_solver_and_writes_no_memory() -> None:
+def test_ctl_136_ctl_143_every_way_through_the_gate_ends_at_the_solver_and_writes_no_memory() -> None:
     ways = (
         (manifest("s1", criteria=(NAMES_A,)), outcome("s1", A)),
         (manifest("s1", criteria=(NAMES_A,)), outcome("s1", B)),
@@ -219,7 +219,7 @@ def test_ctl_136_143_every_way_through_the_gate_ends_at_the_solver_and_writes_no
         assert gate.voice.said(MessageType.MEGRAM) == []
 
 
-def test_ctl_137_138_139_a_request_carries_the_whole_round() -> None:
+def test_ctl_137_ctl_138_ctl_139_a_request_carries_the_whole_round() -> None:
     gate = Gate().round(
         manifest("s1", "s2", "s3", criteria=(NAMES_A,)),
         failed("s1", "no such table", attempts=3),
@@ -244,7 +244,7 @@ def test_ctl_139_a_skipped_subtask_was_not_corrected() -> None:
     assert gate.replan.correction_count == 1
 
 
-def test_ctl_140_146_time_runs_on_and_outcomes_do_not() -> None:
+def test_ctl_140_ctl_146_time_runs_on_and_outcomes_do_not() -> None:
     gate = Gate().round(manifest("s1", "s2", criteria=(NAMES_A,)), outcome("s1", A))
     gate.hears(failed("s2"), second=30)
     gate.hears(manifest("s1", "s3", criteria=(NAMES_A,)), second=40)

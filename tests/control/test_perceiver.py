@@ -46,14 +46,14 @@ def test_ctl_017_a_perceiver_without_a_voice_is_not_made():
         Perceiver(None)  # type: ignore[arg-type]
 
 
-def test_ctl_004_033_free_text_becomes_one_task_spec_to_the_planner():
+def test_ctl_004_ctl_033_free_text_becomes_one_task_spec_to_the_planner():
     ear = Ear()
     ear.told("list big files")
     (only,) = ear.voice.log
     assert (only.type, only.to, only.task_id) == (SPEC, Role.PLANNER, "tsk_1")
 
 
-def test_ctl_034_038_a_task_spec_has_its_fields_and_no_criteria():
+def test_ctl_034_ctl_038_a_task_spec_has_its_fields_and_no_criteria():
     spec = msgspec.to_builtins(Ear().told('count lines in "src/a.py" until 2026-03-01'))
     assert set(spec) == {"task_id", "intent", "constraints", "raw_input", "x"}
     assert spec["constraints"] == {"scope": "src/a.py", "deadline": "2026-03-01"}
@@ -62,14 +62,14 @@ def test_ctl_034_038_a_task_spec_has_its_fields_and_no_criteria():
             msgspec.convert(spec | {extra: []}, TaskSpec)
 
 
-def test_ctl_035_041_what_is_vague_stays_vague():
+def test_ctl_035_ctl_041_what_is_vague_stays_vague():
     spec = Ear().told("clean up the recent stuff")
     assert "recent" in spec.intent
     assert (spec.constraints.scope, spec.constraints.deadline) == (None, None)
     assert Ear().told("summarise last week's logs").intent == "summarise last week's logs"
 
 
-def test_ctl_035_041_a_model_that_adds_a_path_or_a_date_is_not_followed():
+def test_ctl_035_ctl_041_a_model_that_adds_a_path_or_a_date_is_not_followed():
     made_up = Spoken(Reading(intent="Delete /tmp/cache from 2026-01-02."))
     assert Ear(mind=made_up).told("clean up the recent stuff").intent == "clean up the recent stuff"
     faithful = Spoken(Reading(intent="Remove recent clutter. And more.", task_class="Clean Up"))

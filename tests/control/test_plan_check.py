@@ -58,7 +58,7 @@ def test_ctl_074_a_good_plan_has_no_findings():
         (convert({"task_criteria": ["a file is there"], "subtasks": []}, Plan), {}, "no subtasks"),
     ],
 )
-def test_ctl_074_046_047_each_rule_refuses_its_offender(offending, more, says):
+def test_ctl_074_ctl_046_ctl_047_each_rule_refuses_its_offender(offending, more, says):
     assert any(says in one for one in checked(offending, rules(**more))), checked(offending, rules(**more))
 
 
@@ -117,7 +117,7 @@ def test_ctl_071_a_plan_that_strays_from_its_directive_is_refused():
     assert checked(looked_up, rules(earlier=(before,), directive="refine")) == ()
 
 
-def test_ctl_048_298_a_criterion_may_be_a_plain_text():
+def test_ctl_048_ctl_298_a_criterion_may_be_a_plain_text():
     given = convert({"task_criteria": ["a", {"criterion": "a"}, {"criterion": "b", "mode": "plausible"}]}, Plan).task_criteria
     first, second, third = criteria_of(given)
     assert first == second == Criterion(criterion="a", mode="verifiable")

@@ -60,7 +60,7 @@ def test_ctl_017_a_planner_without_a_voice_is_not_made():
         Planner(None, tools=TOOLS)  # type: ignore[arg-type]
 
 
-def test_ctl_072_078_it_hears_no_outcome_and_no_end():
+def test_ctl_072_ctl_078_it_hears_no_outcome_and_no_end():
     assert Planner.hears == {MessageType.TASK_SPEC, MessageType.PLAN_DIRECTIVE, MessageType.GRACEFUL_FAILURE_REQUEST}
     desk = Desk()
     desk.plan(GOAL)
@@ -129,7 +129,7 @@ def test_ctl_052_ids_of_a_model_are_thrown_away():
     assert all(str(uuid.UUID(one)) == one for one in ids)
 
 
-def test_ctl_054_295_the_date_and_the_laws_are_in_the_prompt():
+def test_ctl_054_ctl_295_the_date_and_the_laws_are_in_the_prompt():
     mind = Spoken(a_plan())
     Desk(mind=mind).plan(GOAL)
     ((_, system, user),) = mind.asked
@@ -162,7 +162,7 @@ def test_ctl_046_criteria_come_before_subtasks_and_a_plan_without_them_is_refuse
 # -- memory ---------------------------------------------------------------------------------------------------------------
 
 
-def test_ctl_056_060_061_exp_095_memory_is_asked_before_each_plan_in_order_without_a_model():
+def test_ctl_056_ctl_060_ctl_061_exp_095_memory_is_asked_before_each_plan_in_order_without_a_model():
     mind = Spoken(a_plan(), a_plan(steps=[{"tool": "read", "input": {"path": "other.txt"}}]))
     desk = Desk(mind=mind)
     desk.plan(GOAL)
@@ -219,7 +219,7 @@ def test_ctl_063_what_is_ignored_leaves_the_prompt_as_without_memory():
     assert prompts[0] == prompts[1]
 
 
-def test_ctl_050_066_067_constraints_reach_the_context_and_caution_the_guards():
+def test_ctl_050_ctl_066_ctl_067_constraints_reach_the_context_and_caution_the_guards():
     desk = Desk(answer=saying("Caution"))
     (first,) = desk.plan(GOAL)
     assert first.x.guards.caution
@@ -265,7 +265,7 @@ def test_exp_063_a_rule_that_hardened_puts_its_way_in_front():
     assert desk.voice.last(MANIFEST).x.sops_used == (lab.rules(PAIR)[0].megram.id,)
 
 
-def test_exp_006_106_a_rule_that_newer_episodes_outweigh_is_named_in_the_manifest():
+def test_exp_006_exp_106_a_rule_that_newer_episodes_outweigh_is_named_in_the_manifest():
     lab = Lab()
     (rule,) = lab.put(
         megram(
@@ -311,7 +311,7 @@ def test_ctl_071_each_directive_is_followed_by_the_rules():
     assert tools == {"refine": ["glob", "read"], "change_approach": ["run"], "break_symmetry": ["run"]}
 
 
-def test_ctl_075_076_a_plan_that_offends_is_made_three_times_and_then_given_up():
+def test_ctl_075_ctl_076_a_plan_that_offends_is_made_three_times_and_then_given_up():
     mind = Spoken(a_plan())
     desk = Desk(mind=mind)
     desk.plan(GOAL)

@@ -128,7 +128,7 @@ def test_ctl_082_criteria_come_from_the_verb():
     assert told['Create hello.txt with content "hello world"'] == ["file hello.txt exists and is not empty"]
 
 
-def test_ctl_049_082_one_subtask_per_sentence_or_numbered_line_and_no_more():
+def test_ctl_049_ctl_082_one_subtask_per_sentence_or_numbered_line_and_no_more():
     one = proposed("Count the lines in a.txt")
     two = proposed("1. Count the lines in a.txt\n2. Sort b.txt into c.txt")
     three = proposed("Sort b.txt into c.txt. Count the lines in c.txt, then verify that d.txt exists.")

@@ -406,14 +406,14 @@ def test_ctl_296_the_files_are_what_the_records_say() -> None:
 
 
 @pytest.mark.parametrize("field", ["id", "timestamp", "from", "to", "type", "payload"])
-def test_ctl_018_019_a_message_needs_its_base_fields(field: str) -> None:
+def test_ctl_018_ctl_019_a_message_needs_its_base_fields(field: str) -> None:
     right, _ = EXAMPLES["BusMessage"]
 
     assert wrong_by_record("BusMessage", changed(right, field, None))
     assert wrong_by_schema("BusMessage", changed(right, field, None))
 
 
-def test_ctl_019_020_roles_and_kinds_are_closed_lists() -> None:
+def test_ctl_019_ctl_020_roles_and_kinds_are_closed_lists() -> None:
     parts = kept("BusMessage")["$defs"]
 
     assert set(parts["Role"]["enum"]) == {"User", "R1", "R2", "R3", "R4a", "R4b", "R5", "R6", "R7"} == set(Role)
@@ -446,7 +446,7 @@ def test_ctl_297_a_report_has_the_fields_of_both_forms(field: str) -> None:
     assert wrong_by_record("AuditReport", changed(right, field, None))
 
 
-def test_ctl_048_298_a_sentence_is_a_verifiable_criterion() -> None:
+def test_ctl_048_ctl_298_a_sentence_is_a_verifiable_criterion() -> None:
     plain = read_criteria(["a"])
     written_out = read_criteria([{"criterion": "a"}])
     subtask, _ = EXAMPLES["SubTask"]

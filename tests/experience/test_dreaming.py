@@ -34,7 +34,7 @@ def test_exp_062_only_the_identical_pair_is_one_group():
     assert [one.pair for one in lab.dreamer.cycle().promoted] == [PAIR]
 
 
-def test_exp_063_072_six_flawless_outcomes_become_a_best_practice_and_five_do_not():
+def test_exp_063_exp_072_six_flawless_outcomes_become_a_best_practice_and_five_do_not():
     lab = Lab()
     lab.times(5, "accept")
     assert lab.dreamer.cycle().promoted == []
@@ -93,7 +93,7 @@ def test_exp_067_a_steady_interval_of_a_week_never_hardens_and_below_four_days_i
     assert promotes(*steady(3.96)) == 1
 
 
-def test_exp_033_070_a_rule_carries_its_sources_and_they_are_not_promoted_again():
+def test_exp_033_exp_070_a_rule_carries_its_sources_and_they_are_not_promoted_again():
     lab = Lab()
     sources = lab.times(6, "accept")
     before = lab.store.potentials(PAIR, at=START_MS)
@@ -147,7 +147,7 @@ def test_exp_069_a_rule_of_the_opposite_sign_is_first_answered_by_feedback():
     assert acts.index(f"megram:{answer.megram.id}") < acts.index(f"megram:{rule.megram.id}")
 
 
-def test_exp_069_083_rules_that_a_new_one_makes_untrustworthy_fall_in_the_same_cycle():
+def test_exp_069_exp_083_rules_that_a_new_one_makes_untrustworthy_fall_in_the_same_cycle():
     lab = Lab()
     old = lab.put(*(megram("declared", sigma=1.0, level=Level.C, f=1.0, writer=Writer.OPERATOR) for _ in range(6)))
     lab.times(6, "abandon")  # 6.0 - 5.7: trusted still, until the constraint and the feedback are there
@@ -206,7 +206,7 @@ def test_exp_073_a_model_gets_pair_kind_valence_and_ten_newest_and_five_sentence
     assert json.loads(events[0].detail) == {"distilled_by": "local:m", "sources": 12, "cut": True}
 
 
-def test_exp_074_098_without_a_model_the_rule_is_taken_from_the_texts():
+def test_exp_074_exp_098_without_a_model_the_rule_is_taken_from_the_texts():
     lab = Lab(mind=Told("unused", tier=0))
     common = "Succeeded. Tools: glob src/*.py, read a.py. Result: found the module."
     lab.put(megram("accept", days=0, content="Something else entirely."))
@@ -252,7 +252,7 @@ def test_exp_098_a_spent_model_leaves_the_wording_to_the_texts():
 # -- trust -------------------------------------------------------------------------------------------------------------
 
 
-def test_exp_003_076_a_rule_that_is_contradicted_twice_loses_its_immunity():
+def test_exp_003_exp_076_a_rule_that_is_contradicted_twice_loses_its_immunity():
     lab = Lab()
     (rule,) = lab.put(megram("best_practice", sigma=1.0, **RULE))
     lab.times(1, "abandon")
@@ -321,7 +321,7 @@ def test_exp_080_an_episode_is_deleted_when_too_little_of_it_is_left(state, days
     assert lab.all() == []
 
 
-def test_exp_080_081_a_small_correction_is_kept_at_exactly_the_floor_and_gone_a_second_later():
+def test_exp_080_exp_081_a_small_correction_is_kept_at_exactly_the_floor_and_gone_a_second_later():
     lab = Lab()
     (id_,) = lab.put(megram("refine"))
     assert lab.dreamer.cycle().forgotten == 0

@@ -35,7 +35,7 @@ def only(lab: Lab) -> Megram:
 # -- writing -----------------------------------------------------------------------------------------------------------
 
 
-def test_exp_001_037_what_is_missing_is_filled_in():
+def test_exp_001_exp_037_what_is_missing_is_filled_in():
     lab = Lab()
     lab.experience.write(lab.draft(), by=Role.SOLVER)
     stored = only(lab)
@@ -166,7 +166,7 @@ def test_exp_004_ctl_295_thinking_is_written_by_a_person_only(by):
     assert only(lab).level is Level.T
 
 
-def test_ctl_291_292_293_294_295_the_laws_are_there_as_thinking_before_anything_else():
+def test_ctl_291_ctl_292_ctl_293_ctl_294_ctl_295_the_laws_are_there_as_thinking_before_anything_else():
     lab = Lab()
     lab.times(1, "accept")
     laws = list(lab.store.effective(MegramFilter(levels=("T",))))
@@ -230,7 +230,7 @@ def test_exp_099_a_structured_insight_gives_its_tags_and_category_and_plain_text
 # -- reading -----------------------------------------------------------------------------------------------------------
 
 
-def test_exp_039_045_052_rules_are_data_and_asking_for_them_is_noted():
+def test_exp_039_exp_045_exp_052_rules_are_data_and_asking_for_them_is_noted():
     lab = Lab()
     rules = lab.put(
         megram("best_practice", sigma=1.0, content="a", **RULE), megram("constraint", sigma=-1.0, content="b", **RULE)
@@ -244,7 +244,7 @@ def test_exp_039_045_052_rules_are_data_and_asking_for_them_is_noted():
     assert [one.last_recalled_at for one in lab.all() if one.level is Level.M] == [None, None]
 
 
-def test_exp_024_040_050_potentials_of_a_pair_and_of_one_that_nobody_knows():
+def test_exp_024_exp_040_exp_050_potentials_of_a_pair_and_of_one_that_nobody_knows():
     lab = Lab()
     lab.put(megram("accept"), megram("abandon"))
     assert lab.experience.query_mk(SPACE, ENTITY, by=R2) == PotentialsNote(attention=1.85, decision=-0.05, action="Caution")
@@ -317,7 +317,7 @@ GLOBAL = {"space": "global:user", "entity": "env:local"}
         (Role.SOLVER, set(), set()),
     ],
 )
-def test_exp_047_095_who_may_ask_what(role, own, whole):
+def test_exp_047_exp_095_who_may_ask_what(role, own, whole):
     def asked(kind, pair):
         lab = Lab()
         try:
@@ -330,7 +330,7 @@ def test_exp_047_095_who_may_ask_what(role, own, whole):
     assert {kind for kind in KINDS if asked(kind, GLOBAL)} == whole
 
 
-def test_exp_050_051_a_store_that_fails_is_told_as_an_error_of_the_answer():
+def test_exp_050_exp_051_a_store_that_fails_is_told_as_an_error_of_the_answer():
     class Broken:
         def __getattr__(self, name):
             raise StoreUnavailable("gone", fix="look")
@@ -363,7 +363,7 @@ def test_exp_005_a_rule_that_would_break_a_law_is_kept_and_never_handed_on():
 
 
 @pytest.mark.parametrize(("sigma", "answer"), [(1.0, -1.0), (-1.0, 1.0), (0.5, -1.0)])
-def test_exp_042_043_feedback_is_appended_with_the_opposite_sign_and_the_rule_stays(sigma, answer):
+def test_exp_042_exp_043_feedback_is_appended_with_the_opposite_sign_and_the_rule_stays(sigma, answer):
     lab = Lab()
     (rule,) = lab.put(megram("rule", sigma=sigma, level=Level.C, f=0.8, writer=Writer.DREAMER))
     before = lab.held(rule)
@@ -428,7 +428,7 @@ def test_exp_038_what_neither_queue_nor_overflow_can_hold_is_counted():
     assert sum(ticket.wait(1) for ticket in tickets) == len(lab.all()) == 30
 
 
-def test_exp_044_048_closing_writes_everything_that_waits_and_dreams_once_more(tmp_path):
+def test_exp_044_exp_048_closing_writes_everything_that_waits_and_dreams_once_more(tmp_path):
     opened = open_sqlite(tmp_path)
     lab = Lab(opened, deposits=Journal)
     for turn in range(5000):

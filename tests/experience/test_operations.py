@@ -71,7 +71,7 @@ def test_exp_050_query_of_nothing_is_no_error(world, root):
     assert (answer["ok"], answer["action"], answer["rules"], answer["recent"]) == (True, "Ignore", [], [])
 
 
-def test_exp_097_013_explain_tells_event_task_loss_and_sources(world, root):
+def test_exp_097_exp_013_explain_tells_event_task_loss_and_sources(world, root):
     loss = '{"D":0.5,"P":0.0,"Omega":0.2,"L":0.38}'
     (one,) = put(world, root, megram("abandon", task_id="t1", round=2, loss=loss, source_event_id="msg_7"))
     with opened(world, root) as brain, brain.store.writing() as writer:
@@ -193,7 +193,7 @@ def test_exp_085_a_dry_run_prints_what_the_next_cycle_does(world, root):
 # -- what a person does ------------------------------------------------------------------------------------------------
 
 
-def test_exp_094_095_a_person_states_a_rule_and_it_is_asked_for_every_task(world, root):
+def test_exp_094_exp_095_a_person_states_a_rule_and_it_is_asked_for_every_task(world, root):
     answer = world.human(root).call("experience.remember", text="Always use tabs.")
     (one,) = held(world, root)
     assert (one.megram.space, one.megram.entity, one.megram.f, one.megram.sigma, one.megram.k) == (
@@ -211,7 +211,7 @@ def test_exp_094_095_a_person_states_a_rule_and_it_is_asked_for_every_task(world
     assert held(world, root, space="intent:x")[0].k == 0.05
 
 
-def test_exp_004_046_an_agent_cannot_state_forget_import_or_speak_against_anything(world, root):
+def test_exp_004_exp_046_an_agent_cannot_state_forget_import_or_speak_against_anything(world, root):
     rule = six(world, root)
     before = len(held(world, root))
     actor = world.at(root)
@@ -226,7 +226,7 @@ def test_exp_004_046_an_agent_cannot_state_forget_import_or_speak_against_anythi
     assert len(held(world, root)) == before
 
 
-def test_exp_042_076_feedback_of_a_person_is_added_and_in_time_ends_the_trust(world, root):
+def test_exp_042_exp_076_feedback_of_a_person_is_added_and_in_time_ends_the_trust(world, root):
     rule = six(world, root)
     human = world.human(root)
     first = human.call("experience.feedback", rule=rule[:13], content="it broke the build")
@@ -267,7 +267,7 @@ def database(world: World, root: str) -> bytes:
     return b"".join(path.read_bytes() for path in files if path.exists())
 
 
-def test_exp_058_096_forgetting_leaves_the_event_and_nothing_of_the_words(world, root):
+def test_exp_058_exp_096_forgetting_leaves_the_event_and_nothing_of_the_words(world, root):
     one, other = put(world, root, megram(id="aaaa-1", content="the swordfish lesson", task_id="t1"), megram(id="bbbb-1"))
     with opened(world, root) as brain, brain.store.writing() as writer:
         said = message(brain, writer, "m1", "t1", MessageType.FINAL_RESULT.value)
@@ -339,7 +339,7 @@ def test_a_forgotten_row_of_evidence_leaves_experience_too(world, root):
 # -- carried out and in ------------------------------------------------------------------------------------------------
 
 
-def test_exp_011_091_export_wipe_import_gives_equal_potentials(world, root):
+def test_exp_011_exp_091_export_wipe_import_gives_equal_potentials(world, root):
     six(world, root)
     put(
         world,

@@ -25,7 +25,7 @@ MATRIX = {
 
 
 @pytest.mark.parametrize(("state", "row"), MATRIX.items())
-def test_exp_014_015_016_017_018_019_020_a_state_without_numbers_is_stored_with_its_row(state, row):
+def test_exp_014_exp_015_exp_016_exp_017_exp_018_exp_019_exp_020_a_state_without_numbers_is_stored_with_its_row(state, row):
     lab = Lab()
     lab.experience.write(lab.draft(state, id="00000000-0000-4000-8000-000000000001"), by=Role.SOLVER)
     stored = lab.held("00000000-0000-4000-8000-000000000001").megram
