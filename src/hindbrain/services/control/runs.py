@@ -208,6 +208,7 @@ class Runs:
                 space = self._workspaces.made(opened, task_id, place=place, empty=empty)
                 run.crew = self._crews.made(opened, task_id, caller=caller, space=space, budget_ms=budget_ms, memory=memory)
                 run.crew.begin(goal)
+                self._lines.of(opened).journal.drain(RUN_ENDS_S)  # whoever is told of the task can look at it, from any process
                 run.began.set()
                 run.crew.finish(lambda: self.meanwhile(opened))
                 self._lines.of(opened).journal.drain(RUN_ENDS_S)
