@@ -9,13 +9,26 @@ from hindbrain.engines.potentials import potentials
 from hindbrain.policy.experience import ACTIONS
 from hindbrain.policy.fading import DAY_MS
 
-__all__ = ["HEIGHT", "INK", "MARGIN", "WIDTH", "Colour", "Curve", "drawn", "lines", "sampled", "svg"]
+__all__ = ["HEIGHT", "INK", "MARGIN", "WIDTH", "Colour", "Curve", "drawn", "figures", "lines", "sampled", "svg"]
 
 Colour = tuple[int, int, int]
 
 WIDTH, HEIGHT, MARGIN = 900, 420, 56
 _ATTENTION, _DECISION, _LINE, INK = (59, 110, 168), (168, 85, 59), (208, 215, 222), (31, 35, 40)
 _BLOCKS = " ▁▂▃▄▅▆▇█"
+# Figures as a clock draws them: which of the seven bars are lit, from the top downwards, left before right.
+_BARS = {
+    "t": ((0, 0), (1, 0)),
+    "l": ((0, 0), (0, 1)),
+    "r": ((1, 0), (1, 1)),
+    "m": ((0, 1), (1, 1)),
+    "L": ((0, 1), (0, 2)),
+    "R": ((1, 1), (1, 2)),
+    "b": ((0, 2), (1, 2)),
+}
+_LIT = {"0": "tlrLRb", "1": "rR", "2": "trmLb", "3": "trmRb", "4": "lrmR", "5": "tlmRb", "6": "tlmLRb", "7": "trR"}
+_LIT |= {"8": "tlrmLRb", "9": "tlrmRb"}
+_STROKES = {figure: tuple(_BARS[bar] for bar in lit) for figure, lit in _LIT.items()} | {".": (((0.4, 2), (0.6, 2)),)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +90,19 @@ def lines(curve: Curve) -> list[tuple[Colour, list[tuple[float, float]]]]:
         *((_LINE, [_place(curve, 0.0, level), _place(curve, last, level)]) for level in levels),
         (_DECISION, [_place(curve, day, value) for day, value in zip(curve.days, curve.decision, strict=True)]),
         (_ATTENTION, [_place(curve, day, value) for day, value in zip(curve.days, curve.attention, strict=True)]),
+    ]
+
+
+def figures(curve: Curve) -> list[tuple[Colour, list[tuple[float, float]]]]:
+    """The numbers beside the lines, in strokes, for a picture that has no letters: values at the left, days below."""
+    last = curve.days[-1]
+    places = [(f"{level:.1f}", MARGIN - 38.0, _place(curve, 0.0, level)[1] - 6) for level in (0.0, ACTIONS.attention, curve.top)]
+    places += [(f"{day:.0f}", _place(curve, day, 0.0)[0] - 8, HEIGHT - MARGIN + 14.0) for day in (0.0, last / 2, last)]
+    return [
+        (INK, [(x + 11 * turn + 7 * dx, y + 6 * dy) for dx, dy in stroke])
+        for text, x, y in places
+        for turn, figure in enumerate(text)
+        for stroke in _STROKES[figure]
     ]
 
 

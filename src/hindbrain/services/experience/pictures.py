@@ -4,7 +4,7 @@ import struct
 import zlib
 from itertools import pairwise
 
-from hindbrain.engines.curves import HEIGHT, INK, MARGIN, WIDTH, Colour, Curve, lines
+from hindbrain.engines.curves import HEIGHT, INK, MARGIN, WIDTH, Colour, Curve, figures, lines
 
 __all__ = ["png"]
 
@@ -12,7 +12,7 @@ __all__ = ["png"]
 def png(curve: Curve) -> bytes:
     """The same lines as pixels, without words."""
     pixels = bytearray(b"\xff" * (WIDTH * HEIGHT * 3))
-    for colour, points in lines(curve):
+    for colour, points in [*lines(curve), *figures(curve)]:
         for start, end in pairwise(points):
             _stroke(pixels, start, end, colour)
     frame = [(MARGIN, MARGIN), (MARGIN, HEIGHT - MARGIN), (WIDTH - MARGIN, HEIGHT - MARGIN)]
