@@ -47,11 +47,14 @@ def _existing(goal: Goal) -> tuple[DraftCriterion, ...]:
 
 def _holding(goal: Goal) -> tuple[DraftCriterion, ...]:
     word = "missing" if goal.parts.get("absent") else "found"
-    return (_must(f"the comparison with {goal.files[0]} says {word!r}", "regex", pattern=rf"(?m)^{word}\s*$"),)
+    said = _must(f"the comparison with {goal.files[0]} says {word!r}", "regex", pattern=rf"(?m)^{word}\s*$")
+    return (said, *_existing(goal))
 
 
 def _equal(goal: Goal) -> tuple[DraftCriterion, ...]:
-    return (_must(f"the comparison with {goal.files[-1]} says 'equal'", "regex", pattern=r"(?m)^equal\s*$"),)
+    word = "different" if goal.parts.get("differ") else "equal"
+    said = _must(f"the comparison with {goal.files[-1]} says {word!r}", "regex", pattern=rf"(?m)^{word}\s*$")
+    return (said, *_existing(goal))
 
 
 def _digest(goal: Goal) -> tuple[DraftCriterion, ...]:

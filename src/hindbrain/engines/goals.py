@@ -71,6 +71,16 @@ _NOT_A_PLACE = frozenset(
     }
 )
 _HASH = re.compile(r"\b[0-9a-f]{64}\b", re.IGNORECASE)
+# Words that turn a sentence into its opposite. One that is overlooked makes a success of what failed.
+_DENIES = re.compile(
+    r"\b(?:not|never|no|none|nor|neither|nowhere|cannot|without|lacks?|lacking|missing|absent|gone|deleted|removed|free of)\b"
+    r"|n['\u2019]t\b"
+)
+_DIFFERS = re.compile(r"\bdiffer(?:s|ent|ently)?\b")
+_EXISTS = re.compile(
+    r"(?:verify|check|make|sure|ensure|confirm|assert|validate|does|do|is|are|that|whether|if|the|both|all|files?|and|or"
+    r"|exists?|there|here|present|was|were|has|have|been|created|it|in|this|project|workspace|repository|still|now|really)"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,6 +113,11 @@ def goal_of(sentence: str) -> Goal | None:
                     after=after,
                 )
     return None
+
+
+def _denied(text: str) -> bool:
+    """Whether a sentence says no anywhere but in what it quotes or names."""
+    return _DENIES.search(PATH.sub(" ", plain(text))) is not None
 
 
 def _place(text: str) -> str:
@@ -171,6 +186,8 @@ def _sources(text: str, *without: str) -> tuple[str, ...]:
 
 def _count(text: str) -> Goal | None:
     spoken = plain(text)
+    if _denied(text):
+        return None
     files = _sources(text)
     place = _place(text)
     needle = _needle(text)
@@ -207,27 +224,45 @@ def _named_pattern(text: str) -> str:
 
 
 def _verify(text: str) -> Goal | None:
+    """What is to hold. A sentence of which a part is not understood is none: it would be proved by something else."""
     spoken, files = plain(text), _sources(text)
     if not files:
         return None
+    denied = _denied(text)
     digest = _HASH.search(text)
     if digest or re.search(r"\b(?:checksum|sha-?256|hash|digest)\b", spoken):
-        return Goal(kind="checksum", sentence=text, parts={"digest": digest.group().lower() if digest else ""}, files=files[:1])
-    if len(files) > 1 and re.search(r"\b(?:equal|equals|same|identical|match(?:es)?|differ)\b", spoken):
-        return Goal(kind="same_files", sentence=text, files=files[:2])
+        if denied or _DIFFERS.search(spoken) or len(files) > 1:
+            return None
+        return Goal(kind="checksum", sentence=text, parts={"digest": digest.group().lower() if digest else ""}, files=files)
+    differs = _DIFFERS.search(spoken) is not None
+    if len(files) > 1 and (differs or re.search(r"\b(?:equal|equals|same|identical|match(?:es)?)\b", spoken)):
+        if len(files) > 2 or (differs and denied):
+            return None
+        return Goal(kind="same_files", sentence=text, parts={"differ": "yes" if differs or denied else ""}, files=files)
     needle = _needle(text)
     if needle and needle not in files:
-        exact = re.search(r"\b(?:equals?|exactly|reads)\b", spoken) is not None
-        absent = re.search(r"\b(?:not|n't|no longer|without)\b[^\"'`]*\b(?:contain|mention|include|hold)", spoken) is not None
-        return Goal(
-            kind="file_equals" if exact else "file_holds",
-            sentence=text,
-            parts={"text": needle, "absent": "yes" if absent else ""},
-            files=files[:1],
-        )
-    if re.search(r"\b(?:exists?|there|present|not empty|non-?empty)\b", spoken) or files:
-        return Goal(kind="file_exists", sentence=text, parts={"filled": "yes" if "empty" in spoken else ""}, files=files)
-    return None
+        return _held(text, needle, files, denied=denied)
+    return _there(text, files)
+
+
+def _held(text: str, needle: str, files: tuple[str, ...], *, denied: bool) -> Goal | None:
+    """One text in one file. Of several, one alone would prove too little."""
+    exact = re.search(r"\b(?:equals?|exactly|reads)\b", plain(text)) is not None
+    texts = [one for one in quoted_in(text) if one.strip() and one not in files]
+    if len(files) > 1 or len(texts) > 1 or (denied and (exact or not texts)):
+        return None
+    parts = {"text": needle, "absent": "yes" if denied else ""}
+    return Goal(kind="file_equals" if exact else "file_holds", sentence=text, parts=parts, files=files)
+
+
+def _there(text: str, files: tuple[str, ...]) -> Goal | None:
+    """Files that are to be there, and perhaps to hold something; nothing else is said of them."""
+    spoken, filled = re.subn(r"\b(?:is |are )?(?:not empty|non-?empty)\b", " ", plain(text))
+    for path in files:
+        spoken = spoken.replace(path.lower(), " ")
+    if any(not _EXISTS.fullmatch(word) for word in re.findall(r"[^\W_](?:[\w'\u2019-]*\w)?", spoken)):
+        return None
+    return Goal(kind="file_exists", sentence=text, parts={"filled": "yes" if filled else ""}, files=files)
 
 
 def _transform(text: str) -> Goal | None:
@@ -327,6 +362,8 @@ def _run(text: str) -> Goal | None:
 
 def _find(text: str) -> Goal | None:
     spoken = plain(text)
+    if _denied(text):
+        return None
     needle, place = _needle(text), _place(text)
     ranked = re.search(r"\b(largest|biggest|big|large|newest|latest|recent|oldest)\b", spoken)
     if ranked and re.search(r"\bfiles?\b", spoken):
