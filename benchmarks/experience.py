@@ -2,6 +2,7 @@
 
     .venv/bin/python benchmarks/experience.py                        # a million megrams over 50,000 pairs, some minutes, 1 GB
     .venv/bin/python benchmarks/experience.py --megrams 100000       # the same, smaller
+    .venv/bin/python benchmarks/experience.py --plot docs/experience-growth.svg   # and what passes over new ones cost
 
 One brain on disk. Most pairs have about twenty megrams; some have exactly 10, 100 or 1,000, and these are asked in turn.
 Times are medians and 95th percentiles over warm calls in one process, in milliseconds, `cpu` of the calling thread and `wall`.
@@ -19,6 +20,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from _dreaming import grown, passed
 from hindbrain.domain.brain import BrainId
 from hindbrain.domain.caller import Channel
 from hindbrain.domain.experience import Megram, MegramId, Pair, Writer
@@ -191,14 +193,31 @@ def others(brain: Built) -> list[str]:
     return []
 
 
+# --- the Dreamer ----------------------------------------------------------------------------------------------------------------
+
+
+def dreamt(brain: Built) -> list[str]:
+    """The first pass over everything: it forgets what faded and makes rules of what recurs; then one with nothing to do."""
+    done, cpu, wall = passed(brain.store, NOW)
+    print(
+        f"\nfirst pass over {brain.megrams:,} megrams: {wall / 1000:.1f} s ({cpu / 1000:.1f} s of the processor); "
+        f"{done.forgotten:,} forgotten, {done.pairs:,} pairs, {len(done.promoted):,} rules; peak {peak_mb():.0f} MB"
+    )
+    _, cpu, wall = passed(brain.store, NOW)
+    print(f"second pass, nothing new: {wall:.1f} ms ({cpu:.1f} ms of the processor)")
+    return []
+
+
 # What is measured of the brain that was built, in order. Each prints its lines and answers what broke a limit.
-MEASURES: tuple[Callable[[Built], list[str]], ...] = (sums, others)
+MEASURES: tuple[Callable[[Built], list[str]], ...] = (sums, others, dreamt)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--megrams", type=int, default=1_000_000)
     parser.add_argument("--pairs", type=int, default=0, help="as many pairs; without it one for each 20 megrams")
+    parser.add_argument("--plot", type=Path, help="measure passes of the Dreamer as experience grows, and write the curve there")
+    parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 100_000, 1_000_000], help="for --plot")
     parser.add_argument("--check", action="store_true", help="fail when a limit is broken")
     options = parser.parse_args()
     needed = sum(size * count for size, count in SIZES.items())
@@ -208,6 +227,8 @@ def main() -> int:
         brain = built(Path(place) / "brain", options.megrams, options.pairs or options.megrams // 20)
         broken = [line for measure in MEASURES for line in measure(brain)]
         brain.store.close()
+    if options.plot is not None:
+        broken += grown(options.sizes, options.plot)
     for line in broken:
         print(f"over the limit: {line}", file=sys.stderr)
     return 1 if broken and options.check else 0
