@@ -511,6 +511,18 @@ def test_exp_060_a_brain_that_dreamt_here_dreams_once_more_when_it_is_closed(wor
     assert [one.level for one in held(world, root) if one.level is Level.C] == [Level.C]
 
 
+def test_exp_060_an_owner_that_stays_dreams_by_its_timer_where_there_is_experience(world, root):
+    put(world, root, *(megram("accept") for _ in range(6)))
+    world.resident = True
+    world.restart()
+    with opened(world, root):
+        assert list(world.app.house.experience._dreamers) == [root]
+    world.close()
+    other = world.brain("quiet")
+    with opened(world, other):
+        assert other not in world.app.house.experience._dreamers
+
+
 def test_settings_choose_categories_stages_and_how_long_sources_are_kept(world, root):
     world.restart(experience_categories="", experience_two_stage=True, experience_keep_days=2)
     rules = world.app.house.experience._rules

@@ -113,6 +113,7 @@ class House:
     ) -> None:
         self.home = home
         self.settings = settings
+        self._resident = resident
         self.clock = clock
         self.environ: Mapping[str, str] = environ or {}
         self.events = Events()
@@ -277,6 +278,8 @@ class House:
             self.card_publishing.finish(opened)
         self.reconciler.take_up(opened)
         self.embedding.wake(opened)
+        if self._resident:
+            self.experience.woke(opened)
 
     def _before_close(self, opened: OpenBrain) -> None:
         self.watching.forget(opened)

@@ -86,6 +86,11 @@ class ExperienceRoom:
                 self._dreamers[opened.brain.name] = found
             return found
 
+    def woke(self, opened: OpenBrain) -> None:
+        """A brain was opened in a process that stays: where there is experience, it is dreamt over by the timer."""
+        if next(opened.store.effective(MegramFilter(levels=("M", "K", "C")), limit=1), None) is not None:
+            self.dreamer(opened).watch()
+
     def rest(self, opened: OpenBrain) -> None:
         """A brain is about to be closed: dream once more, bounded, if it dreamt here at all."""
         with self._lock:
