@@ -151,6 +151,10 @@ class Workspace:
                 return None
             raise
 
+    def closed(self, path: str) -> bool:
+        """Whether a path lies where no tool writes: settings and hooks of git, the memory, the trash."""
+        return not _CLOSED.isdisjoint(part.casefold() for part in self.relative(path).split("/"))
+
     def precious(self, path: str) -> bool:
         """Whether something lies there that was there before this run."""
         plain = self.relative(path)

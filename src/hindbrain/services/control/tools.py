@@ -13,6 +13,7 @@ from hindbrain.domain.errors import HindbrainError, PathRefused
 from hindbrain.domain.task import SubTask, ToolCall
 from hindbrain.engines.checking import PathFact
 from hindbrain.engines.command_safety import Danger, Judgement, judged
+from hindbrain.engines.hygiene import redacted
 from hindbrain.engines.targets import normalised_target
 from hindbrain.engines.tool_record import cut_middle, recorded_call
 from hindbrain.policy.tools import COMMAND_MAX_S, COMMAND_S, KEPT_CUT, TOOLS, Tool, target_of
@@ -191,7 +192,9 @@ class ToolGateway:
                 self._block(f"{shown(one)[:120]} is blocked for this subtask")
 
     def _agreed(self, tool: str, action: str, why: str, *, mark: str = LAW1) -> None:
-        """Ask; without a yes the call is not made. A yes holds for this call only."""
+        """Ask; without a yes the call is not made. A yes holds for this call only, and only for what was really shown."""
+        if hidden := _hidden(action):
+            raise _Refused(f"{mark} {tool} not done, nobody can be asked about it: {hidden}")
         answer = self._confirm(tool=tool, action=action, why=why)
         if self._stopped.is_set():
             raise _Refused("cancelled")
@@ -239,7 +242,7 @@ class ToolGateway:
     def _write(self, given: Mapping[str, Any]) -> _Gave:
         path = self._generated(given["path"])
         over = self._space.precious(path)
-        action = f"write {len(given['content'])} characters to {path}"
+        action = f"write {len(given['content'])} characters to {shown(path)}"
         if over:
             self._agreed("write", action, f"{shown(path)[:120]} was there before")
         else:
@@ -249,7 +252,7 @@ class ToolGateway:
         return _Gave(output=f"wrote {len(given['content'])} characters to {shown(path)}{held}")
 
     def _move(self, given: Mapping[str, Any]) -> _Gave:
-        self._cautious("move", f"rename {given['path']} to {given['to']}")
+        self._cautious("move", f"rename {shown(given['path'])} to {shown(given['to'])}")
         self._space.move(given["path"], given["to"])
         return _Gave(output=f"{shown(given['path'])} is now {shown(given['to'])}")
 
@@ -257,7 +260,7 @@ class ToolGateway:
         path = given["path"]
         if self._space.facts(path) is None:
             raise PathRefused(f"{shown(path)[:120]}: no such file", fix="look for its name first")
-        self._agreed("delete", f"take {path} away", "it is gone from its place; the trash keeps it")
+        self._agreed("delete", f"take {shown(path)} away", "it is gone from its place; the trash keeps it")
         return _Gave(output=f"{shown(path)} is now {shown(self._space.delete(path))}")
 
     def _generated(self, path: str) -> str:
@@ -309,11 +312,20 @@ class ToolGateway:
         return True
 
     def _costs(self, path: str) -> bool:
-        """Whether writing there takes something away that was there before this run."""
+        """Whether writing there takes something away that was there before this run, or lays down what starts by itself later."""
         try:
-            return self._space.precious(path)
+            return self._space.closed(path) or self._space.precious(path)
         except PathRefused:
             return True
+
+
+def _hidden(action: str) -> str:
+    """Why a person would not see all of what they agree to; empty when they would."""
+    if len(action) > KEPT_CUT:
+        return f"it is {len(action)} characters long, of which {KEPT_CUT} are shown"
+    if not all(char.isprintable() or char in "\n\t" for char in action):
+        return "it holds characters that cannot be seen"
+    return "it holds what looks like a secret, which is not shown" if redacted(action) != action else ""
 
 
 def _check(tool: Tool, given: Mapping[str, Any]) -> None:
