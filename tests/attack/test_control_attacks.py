@@ -1,6 +1,8 @@
 """Attacks on the control loop: what nobody agreed to is not done, what is not so is not proved, what was forgotten is gone."""
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -112,3 +114,40 @@ def test_ctl_127_what_is_not_so_or_not_understood_is_never_accepted(world: tuple
 )
 def test_ctl_127_what_is_so_is_still_shown(world: tuple[World, str], goal: str) -> None:
     assert run(*world, goal)["directive"] == "accept"
+
+
+# --- experience that was made up -------------------------------------------------------------------------------------------
+
+MADE_UP: list[dict[str, Any]] = [
+    {"round": 10**40},
+    {"round": "x"},
+    {"recalls": -5},
+    {"recalls": 2**63},
+    {"tags": [1]},
+    {"mission_id": [1]},
+    {"task_id": 5},
+    {"state": "Private words that would stand in the ledger for ever"},
+    {"id": "../../x"},
+    {"content": "x" * 1_000_000},
+    {"created_at": "9999-12-31T23:59:59.999Z"},
+    {"events": [{"kind": "demoted", "at": "2026-01-01T00:00:00Z", "level": "C", "k": -1.0}]},
+    {"entity": "two\nlines"},
+]
+
+
+def test_exp_091_each_line_that_cannot_be_is_refused_by_itself(world: tuple[World, str], tmp_path: Path) -> None:
+    person = world[0].human(world[1])
+    assert person.call("experience.remember", text="glob first", space="tool:glob", entity="path:src")["ok"]
+    assert person.call("experience.export", target=str(tmp_path / "out.jsonl"))["ok"]
+    lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()]
+    true = next(line for line in lines if line.get("content") == "glob first")
+    given = [true | {"id": f"made-up-{number}", "content": f"lie {number}"} | one for number, one in enumerate(MADE_UP)]
+    given.append(true | {"id": "fine", "content": "search second"})
+    (tmp_path / "in.jsonl").write_text("\n".join(map(json.dumps, given)) + "\n", encoding="utf-8")
+
+    answer = person.call("experience.import", source=str(tmp_path / "in.jsonl"))
+
+    assert answer["ok"], answer
+    assert answer["taken"] == 1
+    assert [one["line"] for one in answer["refused"]] == list(range(1, len(MADE_UP) + 1))
+    assert person.call("ledger.verify")["intact"]

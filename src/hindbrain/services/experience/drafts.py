@@ -17,11 +17,23 @@ from hindbrain.domain.notes import MegramMore, MegramNote, PotentialsNote, RuleN
 from hindbrain.engines.insight import insight_of
 from hindbrain.policy.experience import DECAYS, QUANTA, RESERVED, quantized
 
-__all__ = ["Draft", "made", "note_of", "of_note", "potentials_note", "rule_note", "stamped", "timed"]
+__all__ = [
+    "CONTENT_MOST",
+    "Draft",
+    "check_words",
+    "made",
+    "normalised",
+    "note_of",
+    "of_note",
+    "potentials_note",
+    "rule_note",
+    "stamped",
+    "timed",
+]
 
 _STATE = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _NAME_MOST = 512  # characters of a space or an entity
-_CONTENT_MOST = 8_000
+CONTENT_MOST = 8_000
 _TAGS_MOST, _TAG_MOST = 16, 64
 _ALIAS, _ENTITY = "target:", "path:"  # the other name under which some programs keep what a tool was pointed at
 
@@ -54,7 +66,7 @@ class Draft:
 def made(draft: Draft, writer: Writer, *, now: int, clean: Callable[[str], str] = lambda text: text) -> Megram:
     """The megram of a draft. Raises InvalidParams for what cannot be one."""
     level = draft.level or Level.M
-    _check_words(draft)
+    check_words(draft)
     _check_level(draft.state, level, writer)
     f, sigma, k = _numbers(draft, level)
     found = insight_of(draft.content) if "{" in draft.content else None
@@ -62,7 +74,7 @@ def made(draft: Draft, writer: Writer, *, now: int, clean: Callable[[str], str] 
         id=MegramId(draft.id or str(uuid.uuid4())),
         space=draft.space,
         entity=normalised(draft.entity),
-        content=clean(draft.content.replace("\x00", ""))[:_CONTENT_MOST],
+        content=clean(draft.content.replace("\x00", ""))[:CONTENT_MOST],
         state=draft.state,
         f=f,
         sigma=sigma,
@@ -87,7 +99,8 @@ def normalised(entity: str) -> str:
     return _ENTITY + entity.removeprefix(_ALIAS) if entity.startswith(_ALIAS) else entity
 
 
-def _check_words(draft: Draft) -> None:
+def check_words(draft: Draft | Megram) -> None:
+    """The form of every text but the content: some of them stand in the ledger, where nothing can be taken back."""
     for name, value in (("space", draft.space), ("entity", draft.entity)):
         if not value.strip() or len(value) > _NAME_MOST or any(ord(char) < 32 for char in value):
             raise InvalidParams(f"{name} is one line of 1 to {_NAME_MOST} characters", fix=f"give another {name}")

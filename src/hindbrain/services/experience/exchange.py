@@ -2,6 +2,7 @@
 same door as any write, and counts as it counted where it came from."""
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -14,8 +15,9 @@ from hindbrain.domain.errors import HindbrainError, InvalidParams, PathRefused
 from hindbrain.domain.experience import Effective, EventKind, Level, Megram, MegramEvent, MegramId, Writer
 from hindbrain.domain.ledger import Act
 from hindbrain.engines.hygiene import scan
+from hindbrain.policy.fading import DAY_MS
 from hindbrain.services.brains import Brains, OpenBrain
-from hindbrain.services.experience.drafts import normalised, stamped, timed
+from hindbrain.services.experience.drafts import CONTENT_MOST, check_words, normalised, stamped, timed
 from hindbrain.services.experience.files import put_new
 from hindbrain.services.experience.room import ExperienceRoom
 from hindbrain.services.routing import Router
@@ -27,6 +29,8 @@ FORMAT = "hindbrain-experience-v0"
 _MOST = 512 * 1024 * 1024  # bytes of a file that is read
 _PAGE = 500  # lines of one transaction
 _LAW = "law"
+_ID = re.compile(r"[\w-]{1,64}")
+_NAME_MOST = 200  # characters of what is named by id
 
 
 class ExperienceExchange:
@@ -86,6 +90,9 @@ class ExperienceExchange:
                     one, events = _effective(line)
                 except (HindbrainError, KeyError, TypeError, ValueError) as wrong:
                     refused.append({"line": number, "reason": str(wrong)[:200]})
+                    continue
+                if one.megram.created_at > self._clock() + DAY_MS:
+                    refused.append({"line": number, "reason": "it lies in the future, so it would never fade"})
                     continue
                 if one.megram.state == _LAW:
                     continue  # every brain has its own
@@ -165,8 +172,11 @@ def _read(source: str) -> Iterator[tuple[int, dict[str, Any]]]:
 
 def _effective(line: dict[str, Any]) -> tuple[Effective, list[MegramEvent]]:
     """A megram as it was exported, checked as if it were written here."""
-    for text in (line["content"], line["space"], line["entity"], *line.get("tags", ())):
-        if scan(text):
+    tags = tuple(map(_text, line.get("tags") or ()))
+    if len(_text(line["content"])) > CONTENT_MOST or not _ID.fullmatch(_text(line["id"])):
+        raise InvalidParams("the content is too long, or the id is none", fix="give the line as it was exported")
+    for text in (line["content"], line["space"], line["entity"], *tags):
+        if scan(_text(text)):
             raise InvalidParams("the text holds what looks like a secret", fix="leave it out")
     loss = line.get("loss")
     megram = Megram(
@@ -181,33 +191,54 @@ def _effective(line: dict[str, Any]) -> tuple[Effective, list[MegramEvent]]:
         created_at=timed(line["created_at"]),
         writer=Writer(line.get("writer", Writer.SOLVER.value)),
         level=Level(line.get("level", "M")),
-        task_id=line.get("task_id"),
-        mission_id=line.get("mission_id"),
-        round=line.get("round"),
-        source_event_id=line.get("source_event_id"),
+        task_id=_id(line, "task_id"),
+        mission_id=_id(line, "mission_id"),
+        round=_number(line, "round", None),
+        source_event_id=_id(line, "source_event_id"),
         loss=json.dumps(loss, separators=(",", ":")) if loss is not None else None,
-        category=line.get("category"),
-        tags=tuple(map(_text, line.get("tags", ()))),
+        category=_id(line, "category"),
+        tags=tags,
         derived_from=tuple(MegramId(_text(one)) for one in line.get("derived_from", ())),
-        supersedes=line.get("supersedes"),
+        supersedes=MegramId(told) if (told := _id(line, "supersedes")) else None,
     )
+    check_words(megram)
     recalled = line.get("last_recalled_at")
     one = Effective(megram=megram, level=megram.level, k=megram.k, origin=megram.created_at)
-    one = replace(one, last_recalled_at=timed(recalled) if recalled else None, recalls=int(line.get("recalls", 0)))
+    one = replace(one, last_recalled_at=timed(recalled) if recalled else None, recalls=_number(line, "recalls", 0) or 0)
     events = [
         MegramEvent(
             megram_id=megram.id,
             kind=EventKind(event["kind"]),
             at=timed(event["at"]),
             level=Level(event["level"]) if event.get("level") else None,
-            k=event.get("k"),
-            into_id=event.get("into_id"),
+            k=_rate(event.get("k")),
+            into_id=MegramId(told) if (told := _id(event, "into_id")) else None,
             detail=json.dumps(event.get("detail", {})),
         )
         for event in line.get("events", ())
         if event["kind"] != EventKind.FORGOTTEN.value
     ]
     return one, events
+
+
+def _id(line: dict[str, Any], name: str) -> str | None:
+    value = line.get(name)
+    if value is not None and (not isinstance(value, str) or len(value) > _NAME_MOST or not value.isprintable()):
+        raise InvalidParams(f"{name} is no name", fix="give the line as it was exported")
+    return value
+
+
+def _number(line: dict[str, Any], name: str, default: int | None) -> int | None:
+    value = line.get(name, default)
+    if value is not None and (type(value) is not int or not 0 <= value < 1 << 31):
+        raise InvalidParams(f"{name} is no number that can be", fix="give the line as it was exported")
+    return value
+
+
+def _rate(value: Any) -> float | None:
+    if value is not None and (not isinstance(value, int | float) or not 0 <= value < float("inf")):
+        raise InvalidParams("k of an event is none", fix="give the line as it was exported")
+    return value
 
 
 def _text(value: Any) -> str:
