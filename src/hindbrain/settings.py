@@ -137,7 +137,8 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         name="experience_categories",
         default="fact",
-        help="kinds of experience (fact, procedure, constraint) that become rules by thresholds of their own",
+        choices=("none", "fact", "all"),
+        help="which kinds of experience become rules by thresholds of their own; all are fact, procedure and constraint",
         read_by="hindbrain.services.experience.room",
     ),
     Setting(

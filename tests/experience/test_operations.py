@@ -17,6 +17,8 @@ from hindbrain.domain.ledger import Act
 from hindbrain.domain.message import MessageType
 from hindbrain.policy.experience import law_lines
 from hindbrain.services.experience.instincts import Instincts
+from hindbrain.services.experience.room import rules_of
+from hindbrain.settings import Settings
 from hindbrain.stores.port import MegramFilter, ModelCall, StoredMessage
 from tests.support.experience import PAIR, megram
 from tests.support.world import DAY, START_MS, World
@@ -524,9 +526,11 @@ def test_exp_060_an_owner_that_stays_dreams_by_its_timer_where_there_is_experien
 
 
 def test_settings_choose_categories_stages_and_how_long_sources_are_kept(world, root):
-    world.restart(experience_categories="", experience_two_stage=True, experience_keep_days=2)
+    world.restart(experience_categories="none", experience_two_stage=True, experience_keep_days=2)
     rules = world.app.house.experience._rules
     assert (rules.categories, rules.two_stage, rules.keep_days) == (frozenset(), True, 2)
+    for told, kinds in {"all": {"fact", "procedure", "constraint"}, "fact": {"fact"}}.items():
+        assert rules_of(Settings({"experience_categories": told})).categories == kinds
     put(world, root, megram("accept"))
     world.human(root).call("experience.dream")
     assert [one.level for one in held(world, root)] == [Level.K]

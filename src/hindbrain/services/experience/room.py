@@ -7,7 +7,7 @@ from typing import Any
 
 from hindbrain.domain.brain import Brain
 from hindbrain.domain.caller import Caller
-from hindbrain.domain.errors import ConfigInvalid, HumanNeeded, InvalidParams, Rejected, UnknownMegram
+from hindbrain.domain.errors import HumanNeeded, InvalidParams, Rejected, UnknownMegram
 from hindbrain.domain.experience import Effective, Level, Megram, MegramId, Writer
 from hindbrain.domain.ledger import Act
 from hindbrain.policy.experience import BANKRUPTCY, CATEGORIES, DECLARED, GLOBAL_ENTITY, GLOBAL_SPACE, Rules
@@ -35,13 +35,12 @@ _LAW = "law"
 
 def rules_of(settings: Settings) -> Rules:
     """What this machine's settings choose."""
-    named = frozenset(settings.text("experience_categories").replace(",", " ").split())
-    if unknown := named - CATEGORIES.keys():
-        raise ConfigInvalid(
-            f"experience_categories names {', '.join(sorted(unknown))}", fix=f"name some of {', '.join(CATEGORIES)}, or none"
-        )
+    named = {"none": frozenset[str](), "all": frozenset(CATEGORIES)}
+    chosen = settings.text("experience_categories")
     return Rules(
-        categories=named, two_stage=settings.flag("experience_two_stage"), keep_days=settings.number("experience_keep_days")
+        categories=named.get(chosen, Rules().categories),
+        two_stage=settings.flag("experience_two_stage"),
+        keep_days=settings.number("experience_keep_days"),
     )
 
 
