@@ -38,7 +38,8 @@ def _new(number: int, pairs: int) -> Megram:
     """Outcomes of all signs, about as many for as against, three weeks of them, spread over pairs."""
     state = _STATES[(number + number // pairs) % len(_STATES)]  # a pair gets one after the other
     quantum = QUANTA[state]
-    pair = Pair(space=f"tool:t{number % 200}", entity=f"path:src/module{number % pairs}/file.py")
+    place = number % pairs
+    pair = Pair(space=f"tool:t{place % 200}", entity=f"path:src/module{place}/file.py")
     return Megram(
         id=MegramId(f"mg_{number:012x}"),
         space=pair.space,

@@ -518,23 +518,30 @@ def test_ctl_312_the_texts_of_a_task_can_be_erased_and_its_entries_stay(store: B
 
 
 def test_exp_092_what_is_at_stake_in_pairs_that_wait(store: BrainStore) -> None:
-    one, two, three = apart(3)
+    one, two, three, four = apart(4)
     keep(
         store,
         megram("a", pair=one, days=7),
         megram("b", "refine", pair=one, category="fact"),
         megram("c", "rule", pair=two, level=Level.C, f=1.0, sigma=1.0, k=0.0),
         megram("d", "law", pair=three, level=Level.T, f=1.0, sigma=1.0, k=0.0, writer=Writer.OPERATOR),
+        megram("e", pair=four),
+        megram("f", "abandon", pair=four),
+        megram("g", "change_path", pair=four),
     )
     found = store.stakes(at=NOW, limit=9)
-    assert [(stake.pair, round(stake.attention, 4), stake.rules, stake.categorised) for stake in found] == [
-        (one, 0.7342, False, True),
-        (two, 0.0, True, False),
-        (three, 0.0, False, False),
+    assert [
+        (stake.pair, round(stake.attention, 4), round(stake.decision, 4), stake.uneven, stake.rules, stake.categorised)
+        for stake in found
+    ] == [
+        (one, 0.7342, 0.6842, True, False, True),
+        (two, 0.0, 0.0, False, True, False),
+        (three, 0.0, 0.0, False, False, False),
+        (four, 2.15, -0.05, False, False, False),  # what points nowhere does not make it uneven
     ]
     assert [stake.pair for stake in store.stakes(at=NOW, limit=1, after=one)] == [two]
     settle(store, two)
-    assert [stake.pair for stake in store.stakes(at=NOW, limit=9)] == [one, three]
+    assert [stake.pair for stake in store.stakes(at=NOW, limit=9)] == [one, three, four]
 
 
 def test_exp_070_many_are_carried_by_a_rule_at_once(store: BrainStore) -> None:

@@ -68,12 +68,14 @@ def reaches(sums: Potentials, promotion: Promotion) -> int:
     return 0
 
 
-def at_stake(attention: float, *, rules: bool, categorised: bool, chosen: Rules) -> bool:
-    """Whether a look at a pair can decide anything. Without rules, and with too little attention for one, it cannot."""
+def at_stake(sums: Potentials, *, uneven: bool, rules: bool, categorised: bool, chosen: Rules) -> bool:
+    """Whether a look at a pair can decide anything, by the sums of its episodes. Without rules it cannot where attention is
+    short, nor where the decision is and all that points somewhere fades alike."""
     if rules or chosen.two_stage:
         return True
     in_force = [PROMOTION, *(CATEGORIES[name] for name in chosen.categories if categorised)]
-    return rounded(attention) >= min(one for each in in_force for one in (each.prefer.attention, each.avoid.attention))
+    enough = [one for each in in_force for one in (each.prefer, each.avoid) if sums.attention >= one.attention]
+    return any(uneven or (sums.decision >= one.decision if one.decision > 0 else sums.decision <= one.decision) for one in enough)
 
 
 def judged(pair: Pair, megrams: Sequence[Effective], at: int, rules: Rules) -> Judged:

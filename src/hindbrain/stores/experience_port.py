@@ -47,11 +47,13 @@ class PairSums:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stake:
-    """What a pair that waits for the Dreamer may come to: the attention of its episodes and task knowledge, unrounded, whether it
-    has rules, and whether one of its megrams is of a named category."""
+    """What a pair that waits for the Dreamer may come to: both sums of its episodes and task knowledge, unrounded; whether some
+    of what points somewhere fades faster than the rest; whether it has rules; whether one of its megrams is of a named category."""
 
     pair: Pair
     attention: float
+    decision: float
+    uneven: bool
     rules: bool
     categorised: bool
 

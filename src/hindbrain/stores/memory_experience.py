@@ -192,10 +192,14 @@ class MemoryExperienceReads:
         found = []
         for pair in self.unsettled_pairs(limit=limit, after=after):
             held = self._state.of_pair(pair)
+            own = [one for one in held if one.live and one.level in (Level.M, Level.K)]
+            both = _sums(own, at)
             found.append(
                 Stake(
                     pair=pair,
-                    attention=_sums((one for one in held if one.level is not Level.C), at).attention,
+                    attention=both.attention,
+                    decision=both.decision,
+                    uneven=len({one.k for one in own if weights(one.megram.f, one.megram.sigma)[1]}) > 1,
                     rules=any(one.live and one.level is Level.C for one in held),
                     categorised=any(one.megram.category is not None for one in held),
                 )

@@ -35,16 +35,21 @@ _WAITING = (
     "(select space, entity from megram_pair where brain_id = ? and unsettled + watch > 0{later} order by space, entity limit ?) p"
 )
 _DATED = (
-    "select p.space as space, p.entity as entity, c.level as level, c.attention as attention, "
+    "select p.space as space, p.entity as entity, c.level as level, c.attention as attention, c.decision as decision, c.k as k, "
     f"c.k * case when c.origin < ? then cast(? - c.origin as double precision) / {DAY_MS} else 0.0 end as aged "
     f"from {_WAITING} left join megram_clock c "
     f"on c.brain_id = ? and c.space = p.space and c.entity = p.entity and {_LIVE} and c.level <> 'T'"
 )
+_OWN = "case when level in ('M', 'K') then"  # a rule's own weight is not what makes one
+_LEFT = f"exp(-case when aged > {OLDEST} then {OLDEST} else aged end)"
+_POINTING = "case when level in ('M', 'K') and decision <> 0 then k end"
 STAKES = (
-    "select s.space, s.entity, s.attention, s.rules, case when exists (select 1 from megram m where m.brain_id = ? "
-    "and m.space = s.space and m.entity = s.entity and m.category is not null) then 1 else 0 end from (select space, entity, "
-    "coalesce(sum(case when level in ('M', 'K') then "
-    f"attention * exp(-case when aged > {OLDEST} then {OLDEST} else aged end) end), 0.0) as attention, "
+    "select s.space, s.entity, s.attention, s.decision, s.uneven, s.rules, "
+    "case when exists (select 1 from megram m where m.brain_id = ? and m.space = s.space and m.entity = s.entity "
+    "and m.category is not null) then 1 else 0 end from (select space, entity, "
+    f"coalesce(sum({_OWN} attention * {_LEFT} end), 0.0) as attention, "
+    f"coalesce(sum({_OWN} decision * {_LEFT} end), 0.0) as decision, "
+    f"case when min({_POINTING}) < max({_POINTING}) then 1 else 0 end as uneven, "
     "max(case when level = 'C' then 1 else 0 end) as rules "
     f"from ({_DATED}) as dated group by space, entity) as s order by s.space, s.entity"
 )
@@ -176,8 +181,15 @@ class ExperienceReads(ABC):
             STAKES.format(later=later[0]), (self.brain_id, at, at, self.brain_id, *later[1], max(limit, 0), self.brain_id)
         )
         return tuple(
-            Stake(pair=Pair(space=space, entity=entity), attention=float(attention), rules=bool(rules), categorised=bool(named))
-            for space, entity, attention, rules, named in found
+            Stake(
+                pair=Pair(space=space, entity=entity),
+                attention=float(attention),
+                decision=float(decision),
+                uneven=bool(uneven),
+                rules=bool(rules),
+                categorised=bool(named),
+            )
+            for space, entity, attention, decision, uneven, rules, named in found
         )
 
     def faded(self, *, at: int, limit: int) -> tuple[MegramId, ...]:

@@ -27,12 +27,13 @@ from hindbrain.domain.message import Role
 from hindbrain.engines.distilling import Distilled, checked, extracted, prompt
 from hindbrain.engines.dreaming import Group, Judged, at_stake, judged, staged
 from hindbrain.engines.hygiene import redacted
+from hindbrain.engines.potentials import settled
 from hindbrain.policy.experience import BANKRUPTCY, PROMOTION_K, RULE_STATES, SOURCES_TOLD, Rules
 from hindbrain.policy.fading import DAY_MS
 from hindbrain.services.control.ports import Mind
 from hindbrain.services.experience.drafts import Draft, made
 from hindbrain.services.experience.experience import feedback
-from hindbrain.stores.port import BrainStore, MegramFilter
+from hindbrain.stores.port import BrainStore, MegramFilter, Stake
 from hindbrain.stores.port import Writer as Transaction
 
 __all__ = ["Cycle", "Dreamt", "Promoted"]
@@ -213,11 +214,7 @@ class Cycle:
         are not even read."""
         with self._store.writing() as writer:
             page = self._store.stakes(at=now, limit=_STAKES_PAGE, after=after)
-            read = [
-                one.pair
-                for one in page
-                if at_stake(one.attention, rules=one.rules, categorised=one.categorised, chosen=self._rules)
-            ]
+            read = [one.pair for one in page if self._at_stake(one)]
             looked = read[:_PAIR_PAGE]
             ends = read[_PAIR_PAGE] if len(read) > _PAIR_PAGE else None  # from here on the next page looks
             named = set(read)
@@ -227,6 +224,10 @@ class Cycle:
         if looked:
             self._settle(looked, done, now)
         return max((*quiet, *looked), default=None)
+
+    def _at_stake(self, one: Stake) -> bool:
+        sums = settled(one.attention, one.decision)
+        return at_stake(sums, uneven=one.uneven, rules=one.rules, categorised=one.categorised, chosen=self._rules)
 
     def _settle(self, page: Sequence[Pair], done: Dreamt, now: int) -> None:
         """Look at pairs and settle them in one transaction; what a model must word first is settled after it answered."""
