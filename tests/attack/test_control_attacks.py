@@ -1,6 +1,8 @@
 """Attacks on the control loop: what nobody agreed to is not done, what is not so is not proved, what was forgotten is gone."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -151,3 +153,69 @@ def test_exp_091_each_line_that_cannot_be_is_refused_by_itself(world: tuple[Worl
     assert answer["taken"] == 1
     assert [one["line"] for one in answer["refused"]] == list(range(1, len(MADE_UP) + 1))
     assert person.call("ledger.verify")["intact"]
+
+
+# --- what was forgotten ------------------------------------------------------------------------------------------------------
+
+PRIVATE = "The deploy key of the Zanzibarquux cluster rotates on Tuesdays"
+
+
+def _holding(world: World, root: str, word: str) -> int:
+    with world.app.house.brains.use(world.app.house.brains.covering(root)) as opened:
+        said = sum(word in one.body.lower() for one in opened.store.messages(limit=100_000))
+        return said + sum(word in one.megram.content.lower() for one in opened.store.effective())
+
+
+@pytest.mark.parametrize("act", ["forget", "reject"])
+def test_exp_058_a_value_leaves_the_texts_of_tasks_also_where_no_experience_holds_it(tmp_path: Path, act: str) -> None:
+    world = World(tmp_path)
+    root = world.brain("app", a_txt="alpha\n")
+    person = world.human(root)
+    slug = person.memorize(PRIVATE)["slug"]
+    run(world, root, f'Create note.txt with "{PRIVATE}"')
+    run(world, root, "Read missing_thing.txt. Recall what is known about the Zanzibarquux cluster")
+    other = run(world, root, "Count the files")
+    assert _holding(world, root, "zanzibarquux")
+
+    assert person.call(act, claim=slug, reason="private")["ok"]
+
+    assert _holding(world, root, "deploy key of the zanzibarquux") == 0
+    assert person.call("task.show", task_id=other["task_id"])["state"] == "done"
+    assert person.call("ledger.verify")["intact"]
+    assert person.call("control.audit_verify")["intact"]
+    world.close()
+
+
+KILLED = """
+import sys
+from pathlib import Path
+from tests.support.world import World
+world = World(Path(sys.argv[1]))
+world.clock.catch_up()
+goal = f"Run 'sleep 60' and then create a.txt with \\"{sys.argv[3]}\\""
+print(world.human(sys.argv[2]).call("run", goal=goal, wait_s=0)["task_id"], flush=True)
+sys.stdin.read()
+"""
+
+
+def test_exp_058_a_value_leaves_a_task_whose_process_was_killed(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    root = world.brain("app", b_txt="alpha\n")
+    slug = world.human(root).memorize(PRIVATE)["slug"]
+    world.close()
+    words = [sys.executable, "-c", KILLED, str(tmp_path), root, PRIVATE]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        task_id = process.stdout.readline().strip()
+        process.kill()
+    world.clock.catch_up()
+    person = world.human(root)
+    assert person.call("task.show", task_id=task_id)["state"] == "lost"
+    assert _holding(world, root, "zanzibarquux")
+
+    assert person.call("forget", claim=slug, reason="private")["ok"]
+
+    assert _holding(world, root, "zanzibarquux") == 0
+    assert person.call("ledger.verify")["intact"]
+    assert run(world, root, "Count the files")["directive"] == "accept"
+    world.close()

@@ -1,15 +1,21 @@
 """Erasing: a value that was rejected or forgotten leaves experience too, and the texts of the finished tasks that said it."""
 
+import os
 import re
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
+from typing import Any
+
+import msgspec
 
 from hindbrain.domain.caller import Caller
 from hindbrain.domain.experience import MegramId
 from hindbrain.domain.ledger import Act
 from hindbrain.domain.message import MessageType
+from hindbrain.engines.text import folds
 from hindbrain.services.brains import OpenBrain
 from hindbrain.services.evidence_guard import traces_of
-from hindbrain.services.gateway import Gateway
+from hindbrain.services.gateway import STANDS_ALONE, Gateway
+from hindbrain.stores.locks import try_lock
 from hindbrain.stores.port import BrainStore, MegramFilter
 
 __all__ = ["ExperienceErasure", "ended"]
@@ -25,20 +31,15 @@ class ExperienceErasure:
         self._clock = clock
 
     def withdraw(self, caller: Caller, opened: OpenBrain, texts: Iterable[str], prints: Collection[str]) -> int:
-        """Delete the megrams that hold a value, and the messages of finished tasks that do. How many megrams there were."""
-        salt, marks = self._gateway.salt(opened), frozenset(prints)
-        words = [hint for text in texts if (hint := _hint(text))]
-        if not words or not opened.store.level_counts():
+        """Delete the megrams that hold a value, and the texts of the tasks that said it. How many megrams there were."""
+        value = _Value(texts, prints, self._gateway.salt(opened))
+        if not value.hints:
             return 0
-        hit = [
-            one.megram
-            for one in opened.store.effective(MegramFilter(settled=True))
-            if any(word in one.megram.content.casefold() for word in words)
-            and any(mark in marks for mark, _, _ in traces_of(one.megram.content, salt))
-        ]
-        if not hit:
+        hit = [one.megram for one in opened.store.effective(MegramFilter(settled=True)) if value.held_by(one.megram.content)]
+        said = {one.task_id for one in hit if one.task_id} | set(_telling(opened.store, value))
+        tasks = [task for task in sorted(said) if ended(opened.store, task) or not _alive(opened, task)]
+        if not hit and not tasks:
             return 0
-        tasks = [task for task in {one.task_id for one in hit if one.task_id} if ended(opened.store, task)]
         ids = [MegramId(one.id) for one in hit]
         with opened.store.writing() as writer:
             writer.append(
@@ -56,6 +57,70 @@ class ExperienceErasure:
                 writer.erase_messages(tasks)
                 writer.erase_model_texts(tasks)
         return gone
+
+
+class _Value:
+    """What is to be gone. A text holds it as a sentence or line of its own, or word for word inside of another."""
+
+    def __init__(self, texts: Iterable[str], prints: Collection[str], salt: str) -> None:
+        said = tuple(texts)
+        self.hints = [hint for text in said if (hint := _hint(text))]
+        self._folded = [form for text in said for form in folds(text) if len(form) >= STANDS_ALONE]
+        self._marks, self._salt = frozenset(prints), salt
+
+    def hinted_in(self, text: str) -> bool:
+        folded = text.casefold()
+        return any(hint in folded for hint in self.hints)
+
+    def held_by(self, text: str) -> bool:
+        if not self.hinted_in(text):
+            return False
+        forms = folds(text)
+        if any(value in form for value in self._folded for form in forms):
+            return True
+        return any(mark in self._marks for mark, _, _ in traces_of(text, self._salt))
+
+
+def _telling(store: BrainStore, value: _Value) -> Iterator[str]:
+    """The tasks in whose messages a value stands: in a goal, in what memory answered, in what a tool gave."""
+    after = 0
+    while page := store.messages(after=after):
+        after = page[-1].seq
+        for one in page:
+            if one.task_id and value.hinted_in(one.body) and any(map(value.held_by, _strings(_body(one.body)))):
+                yield one.task_id
+
+
+def _body(text: str) -> Any:
+    """What a message holds; a row that somebody else put there is looked at as it is."""
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, RecursionError):
+        return text
+
+
+def _strings(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            yield key
+            yield from _strings(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _strings(inner)
+
+
+def _alive(opened: OpenBrain, task_id: str) -> bool:
+    """Whether some process works on a task. One whose process was killed never says its last word."""
+    path = opened.directory / "runs" / task_id / "alive.lock"
+    if not path.exists():
+        return False
+    handle = try_lock(path)
+    if handle is None:
+        return True
+    os.close(handle)
+    return False
 
 
 def ended(store: BrainStore, task_id: str) -> bool:
