@@ -48,7 +48,7 @@ class PairSums:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stake:
     """What a pair that waits for the Dreamer may come to: both sums of its episodes and task knowledge, unrounded; whether some
-    of what points somewhere fades faster than the rest; whether it has rules; whether one of its megrams is of a named category."""
+    of what points somewhere fades faster than the rest; whether it has rules, and megrams of a named category."""
 
     pair: Pair
     attention: float
