@@ -87,6 +87,8 @@ UNTRUE = [
     "Verify that a.txt has 5 lines",
     "Verify that a.txt is valid json",
     'Find files that do not contain "alpha"',
+    "Count the files larger than 1 MB",
+    "Find the unused files",
 ]
 
 
@@ -116,6 +118,23 @@ def test_ctl_127_what_is_not_so_or_not_understood_is_never_accepted(world: tuple
 )
 def test_ctl_127_what_is_so_is_still_shown(world: tuple[World, str], goal: str) -> None:
     assert run(*world, goal)["directive"] == "accept"
+
+
+@pytest.mark.parametrize(
+    ("goal", "number"),
+    [
+        ("Count the txt files", "3"),
+        ("Count the files in tests", "2"),
+        ("Count the text files in the deep/er directory", "1"),
+        ("Count all files in deep/er", "1"),
+    ],
+)
+def test_ctl_082_no_more_and_no_less_is_counted_than_was_said(tmp_path: Path, goal: str, number: str) -> None:
+    world = World(tmp_path)
+    root = world.brain("app", a_txt="", tests__test_a_py="", tests__b_txt="", deep__er__c_txt="")
+
+    assert str(run(world, root, goal)["final"]["output"]).strip() == number
+    world.close()
 
 
 # --- experience that was made up -------------------------------------------------------------------------------------------

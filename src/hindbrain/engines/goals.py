@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from hindbrain.engines.wording import PATH, QUOTED, paths_in, plain, quoted_in
-from hindbrain.policy.planning import FILE_KINDS
+from hindbrain.policy.planning import FILE_ENDINGS, FILE_KINDS
 
 __all__ = ["Goal", "goal_of"]
 
@@ -25,7 +25,7 @@ _HOLDING = re.compile(
     re.IGNORECASE,
 )
 _DIRECTORY = re.compile(
-    r"\b(?:in|under|within|inside|below)\s+(?:the\s+)?(?:folder|directory)?\s*[\"'`]?([\w./-]+?)[\"'`]?\s*(?:/|\b(?:folder|directory|dir|tree)\b|$|[,;!?]|\.(?!\w)|\s)",
+    r"\b(?:in|under|within|inside|below)\s+(?:the\s+)?(?:folder|directory)?\s*[\"'`]?([\w./-]+?)[\"'`]?\s*(?:/(?![\w.])|\b(?:folder|directory|dir|tree)\b|$|[,;!?]|\.(?!\w)|\s)",
     re.IGNORECASE,
 )
 _NOT_A_PLACE = frozenset(
@@ -77,6 +77,12 @@ _DENIES = re.compile(
     r"|n['\u2019]t\b"
 )
 _DIFFERS = re.compile(r"\bdiffer(?:s|ent|ently)?\b")
+# Words beside which a sentence about files says nothing more than which names are meant.
+_ONLY_NAMES = re.compile(
+    r"(?:count|how|many|find|list|search|locate|look|show|which|where|what|get|all|the|an?|of|any|every|each|files?|folders?"
+    r"|director(?:y|ies)|there|are|is|in|under|within|inside|below|project|workspace|repo(?:sitory)?|th(?:is|at|ese|ose)|my|our|its"
+    r"|here|for|me|called|named?|names|match(?:es|ing)?|ha(?:ve|s)|do|we|exists?|total|number|and|tree|dir|with|please|us|you|it)"
+)
 _EXISTS = re.compile(
     r"(?:verify|check|make|sure|ensure|confirm|assert|validate|does|do|is|are|that|whether|if|the|both|all|files?|and|or"
     r"|exists?|there|here|present|was|were|has|have|been|created|it|in|this|project|workspace|repository|still|now|really)"
@@ -120,6 +126,14 @@ def _denied(text: str) -> bool:
     return _DENIES.search(PATH.sub(" ", plain(text))) is not None
 
 
+def _only_names(text: str, pattern: str, place: str) -> bool:
+    """Whether a sentence says nothing of files but their names and their place; else a condition would go unheard."""
+    known = {*re.findall(r"\w+", place.lower()), *re.findall(r"\w+", pattern.lower())}
+    kinds = {form for word in FILE_KINDS for form in (word, f"{word}s") if FILE_KINDS[word] == pattern}
+    words = set(re.findall(r"\w+", PATH.sub(" ", plain(text)))) - known - kinds
+    return all(_ONLY_NAMES.fullmatch(word) for word in words)
+
+
 def _place(text: str) -> str:
     """The directory a sentence names, if it does."""
     for match in _DIRECTORY.finditer(QUOTED.sub(lambda one: f" {one.group()} " if "/" in one.group() else " ", text)):
@@ -135,17 +149,19 @@ def _pattern(text: str) -> str:
     if named:
         return named[0]
     spoken = plain(text)
+    if place := _place(text):  # a directory called tests says nothing of names
+        spoken = re.sub(rf"\b(?:in|under|within|inside|below)\s+(?:the\s+)?{re.escape(place.lower())}\b", " ", spoken)
+    ending = re.search(rf"(?<!\w)(?:\.(\w{{1,8}})|({'|'.join(FILE_ENDINGS)}))\s+files?\b", spoken)
+    if ending:
+        return f"*.{ending[1] or ending[2]}"
     for word, pattern in FILE_KINDS.items():
         if re.search(rf"\b{word}\b(?:\s+\w+)?\s+files?\b|\b{word}s\b(?!\s+files?\b)|\b{word} files?\b", spoken):
             return pattern
-    ending = re.search(r"(?<!\w)\.(\w{1,8})\s+files?\b", spoken)
-    if ending:
-        return f"*.{ending[1]}"
     called = re.search(r"\b(?:called|named|name)\b", spoken)
     names = [*(name for name in quoted_in(text) if name and " " not in name), *paths_in(text)]
     if called and names:
         return names[0]
-    files = [path for path in paths_in(text) if not path.endswith("/")]
+    files = [path for path in paths_in(text) if not path.endswith("/") and path != place]
     if files:
         return files[0]
     return "*"
@@ -213,7 +229,9 @@ def _count(text: str) -> Goal | None:
                 sentence=text,
                 parts={"text": needle, "place": place, "pattern": _named_pattern(text), "what": "files"},
             )
-        return Goal(kind="count_files", sentence=text, parts={"pattern": _pattern(text), "place": place})
+        pattern = _pattern(text)
+        if _only_names(text, pattern, place):
+            return Goal(kind="count_files", sentence=text, parts={"pattern": pattern, "place": place})
     return None
 
 
@@ -377,7 +395,9 @@ def _find(text: str) -> Goal | None:
             parts={"text": needle, "place": place, "pattern": _named_pattern(text) if not single else "", "file": single},
         )
     if re.search(r"\bfiles?\b|\bfolders?\b|\bdirector", spoken) or paths_in(text) or place:
-        return Goal(kind="find_files", sentence=text, parts={"pattern": _pattern(text), "place": place})
+        pattern = _pattern(text)
+        named = _only_names(text, pattern, place)
+        return Goal(kind="find_files", sentence=text, parts={"pattern": pattern, "place": place}) if named else None
     quotes = [one for one in quoted_in(text) if one.strip()]
     return (
         Goal(kind="find_text", sentence=text, parts={"text": quotes[0], "place": place, "pattern": "", "file": ""})

@@ -8,6 +8,7 @@ __all__ = [
     "EMPTY_CRITERIA",
     "ENTRIES",
     "ENTRY_CUT",
+    "FILE_ENDINGS",
     "FILE_KINDS",
     "GENERATIONS",
     "GUIDANCE",
@@ -45,6 +46,51 @@ GUIDANCE: Mapping[str, str] = {
     "logical": "The method was at fault: take another method or another class of tool.",
     "mixed": "First get the obstacles of the surroundings out of the way, then look at the method.",
 }
+
+# Endings by which people call files as well: `txt files`.
+FILE_ENDINGS = (
+    *(
+        "txt",
+        "md",
+        "py",
+        "js",
+        "jsx",
+        "ts",
+        "tsx",
+        "rs",
+        "rb",
+        "c",
+        "h",
+        "cc",
+        "cpp",
+        "hpp",
+        "kt",
+        "sh",
+        "yml",
+        "xml",
+        "svg",
+        "png",
+    ),
+    *(
+        "jpg",
+        "jpeg",
+        "gif",
+        "pdf",
+        "ini",
+        "cfg",
+        "lock",
+        "php",
+        "swift",
+        "lua",
+        "zip",
+        "gz",
+        "db",
+        "ipynb",
+        "rst",
+        "tex",
+        "proto",
+    ),
+)
 
 # How people call files, and the patterns of their names.
 FILE_KINDS: Mapping[str, str] = {
