@@ -238,3 +238,32 @@ def test_exp_058_a_value_leaves_a_task_whose_process_was_killed(tmp_path: Path) 
     assert person.call("ledger.verify")["intact"]
     assert run(world, root, "Count the files")["directive"] == "accept"
     world.close()
+
+
+# --- a full disk -------------------------------------------------------------------------------------------------------------
+
+FULL = """
+import resource, sys
+from pathlib import Path
+from hindbrain.domain.message import Role
+from hindbrain.domain.notes import Cancel
+from tests.support.world import World
+world = World(Path(sys.argv[1]))
+root = world.brain("app")
+with world.app.house.brains.use(world.app.house.brains.covering(root)) as opened:
+    line = world.app.house.lines.of(opened)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY))
+    for number in range(3):
+        line.bus.voice(Role.USER).say(Role.SOLVER, Cancel(task_id="tsk_a", why=str(number)), task_id="tsk_a")
+    waited = not line.journal.drain(1.0) and line.journal.depth == 3
+    resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    print(waited, line.journal.drain(20), len(opened.store.messages(task_id="tsk_a")))
+print(world.human(root).call("ledger.verify")["intact"])
+world.close()
+"""
+
+
+def test_exp_036_ctl_257_what_is_said_while_the_disk_is_full_waits_and_is_not_lost(tmp_path: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", FULL, str(tmp_path)], capture_output=True, text=True, timeout=60, check=True)
+
+    assert done.stdout.split() == ["True", "True", "3", "True"], done.stderr

@@ -14,6 +14,7 @@ from hindbrain.stores.port import BrainStore, Writer
 __all__ = ["Journal", "Ticket", "Write"]
 
 LOG = logging.getLogger("hindbrain.journal")
+_PROBE_KEY, _PROBE = "journal_probe", "-" * 256 * 1024
 
 
 class Write(Protocol):
@@ -133,16 +134,19 @@ class Journal:
                 elif not done:
                     self._changed.wait(min(self._retry_s, 0.05))
 
-    def _batch_written(self, batch: list[tuple[Write, Ticket, bool]]) -> int:
+    def _batch_written(self, batch: list[tuple[Write, Ticket, bool]], *, again: bool = False) -> int:
         """How many of these, from the first on, are settled: none while the store takes nothing; a refused one by itself."""
         try:
             values = self._transaction([write for write, _, _ in batch])
         except Exception as failure:  # whatever one write raises is its own; the others must not be lost with it
-            if isinstance(failure, Busy | StoreUnavailable | OSError) and not self._takes_any():
+            away = isinstance(failure, Busy | StoreUnavailable | OSError)
+            if away and not self._takes_any():
                 LOG.warning("the store takes nothing now, %d writes wait: %s", self.depth, failure)
                 return 0
             if len(batch) > 1:
                 return self._batch_written(batch[: len(batch) // 2])
+            if away and not again:  # the store may have come back between the two
+                return self._batch_written(batch, again=True)
             if not isinstance(failure, HindbrainError):
                 LOG.exception("a write failed")
             batch[0][1].settle(error=failure)
@@ -153,9 +157,11 @@ class Journal:
         return len(batch)
 
     def _takes_any(self) -> bool:
-        """Whether the store takes an empty transaction: if so, what failed is at fault, and waiting would not help."""
+        """Whether the store takes anything: if so, what failed is at fault, and waiting would not help. A full disk takes what
+        writes nothing, so this is as large as what is put here."""
         try:
-            self._transaction([])
+            for text in (_PROBE, ""):
+                self._transaction([lambda writer, text=text: writer.set_meta(_PROBE_KEY, text)])
         except (Busy, StoreUnavailable, OSError):
             return False
         return True
