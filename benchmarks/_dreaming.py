@@ -49,7 +49,7 @@ def _new(number: int, pairs: int) -> Megram:
         f=quantum.f,
         sigma=quantum.sigma,
         k=quantum.k,
-        created_at=_NOW - number * 7_919 % (21 * DAY_MS),
+        created_at=_NOW - number * 2_654_435_761 % (21 * DAY_MS),  # even, however many there are
         writer=Writer.SOLVER,
         task_id=f"task_{number // 10}",
     )

@@ -217,7 +217,7 @@ def main() -> int:
     parser.add_argument("--megrams", type=int, default=1_000_000)
     parser.add_argument("--pairs", type=int, default=0, help="as many pairs; without it one for each 20 megrams")
     parser.add_argument("--plot", type=Path, help="measure passes of the Dreamer as experience grows, and write the curve there")
-    parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 100_000, 1_000_000], help="for --plot")
+    parser.add_argument("--sizes", type=int, nargs="+", default=[20_000, 100_000, 1_000_000], help="for --plot")
     parser.add_argument("--check", action="store_true", help="fail when a limit is broken")
     options = parser.parse_args()
     needed = sum(size * count for size, count in SIZES.items())
