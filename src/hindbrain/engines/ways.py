@@ -22,12 +22,20 @@ class Way:
 
 
 def ways_to(goal: Goal) -> tuple[Way, ...]:
-    """Every known way, the best first, no two with the same steps."""
+    """Every known way, the best first, no two with the same steps. Where a tool refuses a path, a shell is no way around it."""
     found: list[Way] = []
+    outside = any(
+        map(_outside, (*goal.files, goal.parts.get("into", ""), goal.parts.get("place", ""), goal.parts.get("file", "")))
+    )
     for way in _WAYS[goal.kind](goal):
-        if all(way.steps != one.steps for one in found):
+        around = outside and goal.kind != "command" and any(step.tool == "run" for step in way.steps)
+        if not around and all(way.steps != one.steps for one in found):
             found.append(way)
     return tuple(found)
+
+
+def _outside(path: str) -> bool:
+    return path.startswith(("/", "~")) or ".." in path.split("/")
 
 
 def writes_of(goal: Goal) -> tuple[str, ...]:
