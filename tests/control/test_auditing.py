@@ -13,6 +13,7 @@ from hindbrain.domain.task import Record
 from hindbrain.engines.audit_facts import Seen, facts_of
 from hindbrain.engines.audit_window import Finding, Rates, drifted
 from hindbrain.engines.auditing import Watch
+from hindbrain.engines.slug import class_print
 from hindbrain.policy.control import DEFAULTS, PATHS, Params
 from tests.support.stream import (
     START,
@@ -130,7 +131,7 @@ def test_ctl_273_a_directive_whose_loss_grows_by_epsilon_is_a_convergence_failur
 
 
 def test_ctl_273_epsilon_is_that_of_the_class_and_never_what_the_message_says() -> None:
-    watching = Watching(lambda name, _: replace(DEFAULTS, epsilon=0.3) if name == "slow" else DEFAULTS)
+    watching = Watching(lambda name, _: replace(DEFAULTS, epsilon=0.3) if name == class_print("slow") else DEFAULTS)
     said = directive("t1", grad=0.2, parts=(0.2, 0.0))
     forged = msgspec.structs.replace(said, x=msgspec.structs.replace(said.x, params={"epsilon": 0.9}))
 
@@ -218,7 +219,7 @@ def test_ctl_277_a_second_plan_has_a_time_of_its_own() -> None:
 
 
 def test_ctl_277_ctl_280_budgets_are_those_of_the_class() -> None:
-    watching = Watching(lambda name, _: replace(DEFAULTS, time_budget_ms=1_000) if name == "quick" else DEFAULTS)
+    watching = Watching(lambda name, _: replace(DEFAULTS, time_budget_ms=1_000) if name == class_print("quick") else DEFAULTS)
     watching.sees(spec("t1", task_class="quick"), manifest("t1", "s1"))
 
     assert watching.late(START + 1_999) == []

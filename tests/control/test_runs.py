@@ -185,3 +185,26 @@ def test_ctl_262_a_pipe_gets_json_and_its_exit_code_says_whether_it_was_given_up
     assert (bad.code, bad.json["directive"]) == (1, "abandon")
     assert bad.json["final"]["x"]["abandon_reason"] == "plan_failure"
     assert good.err == ""
+
+
+def test_ctl_043_a_task_is_known_in_its_own_project_only(yard: Yard) -> None:
+    done = yard.person.call("run", goal="Count the python files")
+    other = yard.world.human(yard.world.brain("elsewhere"))
+
+    for operation in ("task.show", "task.cancel"):
+        assert other.call(operation, task_id=done["task_id"])["error"]["code"] == "unknown_task"
+    assert other.call("task.list")["tasks"] == []
+    assert yard.agent.call("task.show", task_id=done["task_id"][:12])["directive"] == "accept"
+
+
+def test_exp_058_exp_096_forgetting_an_experience_takes_the_workspace_of_its_task_along(yard: Yard) -> None:
+    done = yard.person.call("run", goal='Create note.txt with "quokka was here"')
+    (kept,) = [one for one in yard.person.call("experience.query", space="intent:create_notetxt_with")["recent"]]
+    work = Path(done["workspace"])
+    before = (work / "note.txt").exists()
+
+    assert yard.person.call("experience.forget", megram=kept["id"])["ok"]
+
+    assert before
+    assert not work.exists()
+    assert yard.person.call("task.list")["tasks"] == []

@@ -21,6 +21,7 @@ from hindbrain.domain.task import (
     TaskSpec,
     ToolCall,
 )
+from hindbrain.engines.slug import class_print
 from hindbrain.policy.tools import TOOLS
 
 __all__ = ["Seen", "facts_of", "milliseconds", "named", "stamped"]
@@ -91,9 +92,9 @@ def _of(record: Record, seen: Seen) -> Facts:
     task = _task(seen)
     match record:
         case TaskSpec():
-            return Facts(task=named(record.task_id), task_class=named(record.x.task_class))
+            return Facts(task=named(record.task_id), task_class=class_print(record.x.task_class))
         case DispatchManifest():
-            task_class = named(record.task_spec.x.task_class) if record.task_spec is not None else None
+            task_class = class_print(record.task_spec.x.task_class) if record.task_spec is not None else None
             listed = tuple(map(named, record.subtask_ids))
             return Facts(task=named(record.task_id), subtasks=listed, task_class=task_class, round=record.x.round)
         case SubTask():

@@ -4,7 +4,17 @@ it is the same."""
 import hashlib
 import unicodedata
 
-__all__ = ["ENTITY", "GLOBAL_SPACE", "class_space", "intent_slug", "intent_space", "path_entity", "tool_space", "words_of"]
+__all__ = [
+    "ENTITY",
+    "GLOBAL_SPACE",
+    "class_print",
+    "class_space",
+    "intent_slug",
+    "intent_space",
+    "path_entity",
+    "tool_space",
+    "words_of",
+]
 
 ENTITY = "env:local"  # the entity of tasks on this machine
 GLOBAL_SPACE = "global:user"  # what the person said about everything
@@ -39,6 +49,11 @@ def class_space(task_class: str) -> str:
 def tool_space(tool: str) -> str:
     """The space of what was done with a tool."""
     return f"tool:{tool}"
+
+
+def class_print(task_class: str) -> str:
+    """A class of tasks where no words of a task may stand: enough to know it again. None for none."""
+    return hashlib.sha256(task_class.encode()).hexdigest()[:16] if task_class else ""
 
 
 def path_entity(target: str | None) -> str:

@@ -30,7 +30,7 @@ class Question:
 
     kind: str
     request_id: str
-    message_id: str
+    at: str  # when it was asked
     correlation: str | None
     texts: tuple[str, ...]
     tool: str = ""
@@ -114,7 +114,7 @@ def _question(message: BusMessage) -> Question:
     return Question(
         kind="confirm" if confirm else "clarify",
         request_id=told["request_id"],
-        message_id=message.id,
+        at=message.timestamp,
         correlation=message.correlation_id,
         texts=(told["action"],) if confirm else tuple(told["questions"]),
         tool=told.get("tool", ""),

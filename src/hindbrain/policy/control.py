@@ -26,6 +26,7 @@ __all__ = [
     "NEXT_MOVES",
     "PATHS",
     "RUNS_MOST",
+    "RUNS_OF_AGENTS",
     "RUN_ENDS_S",
     "TARGET_CHARS",
     "TUNED",
@@ -73,6 +74,7 @@ JOURNAL_RETRY_S = 0.25  # until a store that takes nothing is tried again
 
 LISTEN_S = 0.5  # until a listener looks by itself: what another process said rings no bell in this one
 RUNS_MOST = 8  # tasks at once in one process: each has half a dozen threads and may ask a model
+RUNS_OF_AGENTS = 6  # an agent leaves room for the person
 RUN_ENDS_S = 15.0  # a cancelled task stops its commands, says its last words and is written
 BEAT_S = 0.5  # between two looks of the auditor while a task is on its way
 LATE_FACTOR = 2  # times its budget, after which a task that nothing ended is cancelled

@@ -264,7 +264,7 @@ class House:
 
         def numbers(task_class: str, task_id: str) -> Params:
             given = self._runs.budget(task_id) if self._runs is not None else None
-            found = parameters.of(task_class)
+            found = parameters.of_print(task_class)
             return replace(found, time_budget_ms=given) if given else found
 
         return numbers

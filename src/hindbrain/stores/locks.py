@@ -10,7 +10,7 @@ from pathlib import Path
 
 from hindbrain.domain.errors import Busy
 
-__all__ = ["locked", "try_lock"]
+__all__ = ["held", "locked", "try_lock"]
 
 
 def try_lock(path: Path) -> int | None:
@@ -35,6 +35,17 @@ def _still_there(handle: int, path: Path) -> bool:
         return os.path.samestat(os.fstat(handle), os.stat(path))
     except FileNotFoundError:
         return False
+
+
+def held(path: Path) -> bool:
+    """Whether somebody holds a lock. One whose file is not there is held by nobody."""
+    if not path.exists():
+        return False
+    handle = try_lock(path)
+    if handle is None:
+        return True
+    os.close(handle)
+    return False
 
 
 @contextmanager

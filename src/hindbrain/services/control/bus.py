@@ -26,7 +26,7 @@ from hindbrain.services.gateway import recorded
 from hindbrain.stores.experience_port import StoredMessage
 from hindbrain.stores.port import BrainStore, Writer
 
-__all__ = ["Bus", "BusVoice", "Published", "Subscription", "decoded", "delivered"]
+__all__ = ["Bus", "BusVoice", "Published", "Subscription", "decoded", "delivered", "stamped"]
 
 LOG = logging.getLogger("hindbrain.bus")
 _PAGE = 200  # messages read at once

@@ -30,6 +30,10 @@ class Lines:
         self._open: dict[OpenBrain, Line] = {}
         self.depositing: Callable[[OpenBrain, Journal], Deposit] | None = None  # what a megram that is said becomes
 
+    def now(self) -> int:
+        """Milliseconds since 1970, as the messages of this process have them."""
+        return self._clock()
+
     def of(self, opened: OpenBrain) -> Line:
         """The line of a brain."""
         with self._lock:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from hindbrain.domain.caller import Channel
+from hindbrain.engines.slug import class_print
 from hindbrain.policy.control import Params, altered
 from hindbrain.policy.tuning import ACT_APPLIED, APPLIED_KEY
 from hindbrain.services.gateway import recorded
@@ -68,12 +69,19 @@ class Parameters:
         self._time_budget_ms = time_budget_ms
         self._read: tuple[str | None, dict[str, dict[str, Any]]] = (None, {})
 
-    def of(self, task_class: str) -> Params:
-        """The numbers for tasks of a class, now."""
+    def of_print(self, told: str) -> Params:
+        """The numbers for tasks of a class that is known by its print only."""
+        return self.of(next((name for name in self._applied() if name and class_print(name) == told), ""))
+
+    def _applied(self) -> dict[str, dict[str, Any]]:
         written = self._store.meta(APPLIED_KEY)
         if written != self._read[0]:
             self._read = (written, applied(self._store))
-        params = self._base
+        return self._read[1]
+
+    def of(self, task_class: str) -> Params:
+        """The numbers for tasks of a class, now."""
+        found, params = self._applied(), self._base
         for name in ("", task_class) if task_class else ("",):
-            params = altered(params, self._read[1].get(name, {}))
+            params = altered(params, found.get(name, {}))
         return replace(params, time_budget_ms=self._time_budget_ms) if self._time_budget_ms else params

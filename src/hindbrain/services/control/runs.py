@@ -8,7 +8,6 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hindbrain.domain.brain import Brain
@@ -18,10 +17,11 @@ from hindbrain.domain.message import Role
 from hindbrain.domain.notes import Cancel, ClarificationAnswer, ConfirmationAnswer
 from hindbrain.engines.task_view import Question, Round, TaskView, viewed
 from hindbrain.engines.watching_lines import Teller, rendered
-from hindbrain.policy.control import DEFAULTS, RUN_ENDS_S, RUNS_MOST
+from hindbrain.policy.control import DEFAULTS, RUN_ENDS_S, RUNS_MOST, RUNS_OF_AGENTS
 from hindbrain.policy.retrieval import NORTH_EVIDENCE
+from hindbrain.policy.tools import CONFIRM_S
 from hindbrain.services.brains import Brains, OpenBrain
-from hindbrain.services.control.bus import decoded
+from hindbrain.services.control.bus import decoded, stamped
 from hindbrain.services.control.crew import Crew, Crews
 from hindbrain.services.control.lines import Lines
 from hindbrain.services.control.params import configured
@@ -39,7 +39,7 @@ __all__ = ["Runs", "put_together"]
 
 LOG = logging.getLogger("hindbrain.runs")
 Progress = Callable[[int, int, str], None]
-_ALIVE = "alive.lock"
+_TASKS = 10_000  # that can be named by the beginning of their id
 _CHATTER = ("MemoryQuery", "MemoryResponse")  # told by the MemoryRecall that sums them up; control.watch has each
 
 
@@ -108,9 +108,11 @@ class Runs:
         task_id = f"tsk_{secrets.token_hex(13)}"
         run = _Run(brain=brain)
         with self._lock:
-            if self.active >= RUNS_MOST:
+            self._runs = {name: one for name, one in self._runs.items() if not one.ended.is_set()}
+            most = RUNS_MOST if person else RUNS_OF_AGENTS
+            if len(self._runs) >= most:
                 raise InvalidParams(
-                    f"{RUNS_MOST} tasks are on their way in this process", fix="wait for one to end, or cancel one: task list"
+                    f"{most} tasks are on their way in this process", fix="wait for one to end, or cancel one: task list"
                 )
             self._runs[task_id] = run
         budget_ms = run.budget_ms = budget_s * 1000 or None
@@ -133,7 +135,7 @@ class Runs:
     def show(self, caller: Caller, *, task_id: str, after: int, wait_s: float) -> dict[str, Any]:
         """A task as its messages tell it, with what was said after a cursor."""
         with self._opened(caller) as opened:
-            found = self._named(opened.store, task_id)
+            found = self._named(opened, task_id)
             if wait_s:
                 self._await_news(opened, found, after, wait_s)
             return self._told(opened, found, after)
@@ -151,12 +153,12 @@ class Runs:
     ) -> dict[str, Any]:
         """Answer one question of a task, once."""
         with self._opened(caller) as opened:
-            found = self._named(opened.store, task_id)
+            found = self._named(opened, task_id)
             view = self._view(opened.store, found)
             question = next((one for one in view.waiting if one.request_id == request_id), None)
-            if question is None:
+            if question is None or self._stale(question):
                 raise InvalidParams(
-                    f"{found} asks nothing under {request_id[:40]!r}: it was answered, or the task has ended",
+                    f"{found} asks nothing under {request_id[:40]!r}: it was answered, waited too long, or the task has ended",
                     fix=f"see what it waits for: hindbrain task show {found}",
                 )
             self._say_answer(opened, found, question, allowed=allowed, answers=answers)
@@ -169,7 +171,7 @@ class Runs:
         self._gateway.check_text(why or "-")
         with self._opened(caller) as opened:
             self._gateway.check_hygiene(opened, [why], site="task")
-            found = self._named(opened.store, task_id)
+            found = self._named(opened, task_id)
             if self._view(opened.store, found).final is None:
                 line = self._lines.of(opened)
                 line.bus.voice(Role.USER).say(Role.SOLVER, Cancel(task_id=found, why=why), task_id=found)
@@ -223,9 +225,7 @@ class Runs:
     @contextmanager
     def _alive(self, opened: OpenBrain, task_id: str) -> Iterator[None]:
         """A lock that is there as long as this process is: who looks on sees whether anybody works on the task."""
-        home = opened.directory / "runs" / task_id
-        home.mkdir(parents=True, exist_ok=True, mode=0o700)
-        handle = try_lock(home / _ALIVE)
+        handle = try_lock(self._workspaces.lock(opened, task_id))
         try:
             yield
         finally:
@@ -239,9 +239,9 @@ class Runs:
         with self._brains.use(self._router.write_route(caller)) as opened:
             yield opened
 
-    def _named(self, store: BrainStore, task_id: str) -> str:
-        """The one task whose id begins so."""
-        known = [*store.tasks(limit=10_000), *(name for name in self._runs if name not in store.tasks(limit=10_000))]
+    def _named(self, opened: OpenBrain, task_id: str) -> str:
+        """The one task of this brain whose id begins so."""
+        known = opened.store.tasks(limit=_TASKS)
         found = [name for name in known if name.startswith(task_id)] if task_id else []
         if task_id in found:
             return task_id
@@ -262,9 +262,13 @@ class Runs:
     def _state(self, opened: OpenBrain, task_id: str, view: TaskView) -> str:
         if view.final is not None:
             return "done"
-        if not _held(opened.directory / "runs" / task_id / _ALIVE):
+        if not self._workspaces.alive(opened, task_id):
             return "lost"
-        return "waiting" if view.waiting else "running"
+        return "waiting" if any(not self._stale(one) for one in view.waiting) else "running"
+
+    def _stale(self, question: Question) -> bool:
+        """Whether nobody waits for the answer any more: an act that is not allowed in time is refused."""
+        return question.kind == "confirm" and question.at < stamped(self._lines.now() - round(CONFIRM_S * 1000))
 
     def _brief(self, opened: OpenBrain, task_id: str) -> dict[str, Any]:
         view = self._view(opened.store, task_id)
@@ -288,7 +292,7 @@ class Runs:
             "directive": final.get("directive"),
             "rounds": [_round(one) for one in view.rounds],
             "attempts": view.attempts,
-            "waiting": [_question(one) for one in view.waiting],
+            "waiting": [_question(one) for one in view.waiting if not self._stale(one)],
             "lines": [rendered(line) for line in lines if after is not None and line.seq > after and line.type not in _CHATTER],
             "cursor": view.cursor,
             "roles": list(view.roles),
@@ -322,17 +326,6 @@ def _only_talk(goal: str, answer: str) -> dict[str, Any]:
     """To what was no task there is an answer and nothing to look at."""
     told: dict[str, Any] = {"ok": True, "schema": "hindbrain-run-answer-v0", "goal": goal, "task_id": None, "answer": answer}
     return {**told, "state": "answered", "rendered": answer}
-
-
-def _held(path: Path) -> bool:
-    """Whether some process holds this lock. A file that is not there is held by nobody."""
-    if not path.exists():
-        return False
-    handle = try_lock(path)
-    if handle is None:
-        return True
-    os.close(handle)
-    return False
 
 
 def _round(one: Round) -> dict[str, Any]:
@@ -369,7 +362,9 @@ def _text(told: dict[str, Any]) -> str:
     lines.append("given up" if final["directive"] == "abandon" else "done")
     lines += [str(final["summary"])]
     output = final["output"]
-    if output is not None and final["directive"] != "abandon":  # what was given up says in its summary what is left and next
+    if output in (None, "", []) and final["directive"] != "abandon":
+        lines.append("nothing was found")
+    elif final["directive"] != "abandon":  # what was given up says in its summary what is left and next
         lines.append(output if isinstance(output, str) else str(output))
     lines += [f"  unmet: {one}" for one in final["x"]["unmet_criteria"]]
     if told["changed"]:

@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import stat
+from collections.abc import Collection
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -15,12 +16,13 @@ from hindbrain.services.brains import OpenBrain
 from hindbrain.stores.atomic import write_text
 from hindbrain.stores.held_file import shown
 from hindbrain.stores.home import REPO_DIR
-from hindbrain.stores.locks import try_lock
+from hindbrain.stores.locks import held
 from hindbrain.stores.repository import files_of
 from hindbrain.stores.workspace import Mark, Workspace
 
 __all__ = ["Workspaces"]
 
+ALIVE = "alive.lock"
 _START = "start.json"
 _RUNS = "runs"
 
@@ -73,6 +75,23 @@ class Workspaces:
             now = space.marks()
         return tuple(sorted(shown(name) for name in {*now, *start} if now.get(name) != start.get(name)))
 
+    def alive(self, opened: OpenBrain, task_id: str) -> bool:
+        """Whether some process works on a task. One whose process was killed never says its last word."""
+        return held(self._home(opened, task_id) / ALIVE)
+
+    def lock(self, opened: OpenBrain, task_id: str) -> Path:
+        """What the process that works on a task holds as long as it lives."""
+        home = self._home(opened, task_id)
+        home.mkdir(parents=True, exist_ok=True, mode=0o700)
+        return home / ALIVE
+
+    def removed(self, opened: OpenBrain, task_ids: Collection[str]) -> None:
+        """Take away what these tasks left in workspaces of their own. A directory that a person named is not ours to remove."""
+        for task_id in task_ids:
+            home = self._home(opened, task_id)
+            if not held(home / ALIVE):
+                shutil.rmtree(home, ignore_errors=True)
+
     def _home(self, opened: OpenBrain, task_id: str) -> Path:
         if not task_id or not all(char.isalnum() or char in "_-" for char in task_id):
             raise InvalidParams("this cannot be the id of a task", fix="hindbrain task list")
@@ -114,7 +133,7 @@ class Workspaces:
             return
         homes = sorted((one for one in runs.iterdir() if one.is_dir() and not one.is_symlink()), key=_age, reverse=True)
         for home in [one for one in homes if one.name != without][self._kept - 1 :]:
-            if not _alive(home):
+            if not held(home / ALIVE):
                 shutil.rmtree(home, ignore_errors=True)
 
 
@@ -132,15 +151,3 @@ def _age(home: Path) -> int:
         return home.stat().st_mtime_ns
     except OSError:
         return 0
-
-
-def _alive(home: Path) -> bool:
-    """Whether a process still works in it."""
-    lock = home / "alive.lock"
-    if not lock.exists():
-        return False
-    handle = try_lock(lock)
-    if handle is None:
-        return True
-    os.close(handle)
-    return False

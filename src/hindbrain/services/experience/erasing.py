@@ -1,6 +1,5 @@
-"""Erasing: a value that was rejected or forgotten leaves experience too, and the texts of the finished tasks that said it."""
+"""Erasing: a value that was rejected or forgotten leaves experience too, with the texts and workspaces of tasks that said it."""
 
-import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any
@@ -13,12 +12,12 @@ from hindbrain.domain.ledger import Act
 from hindbrain.domain.message import MessageType
 from hindbrain.engines.text import folds
 from hindbrain.services.brains import OpenBrain
+from hindbrain.services.control.workspaces import Workspaces
 from hindbrain.services.evidence_guard import traces_of
 from hindbrain.services.gateway import STANDS_ALONE, Gateway
-from hindbrain.stores.locks import try_lock
 from hindbrain.stores.port import BrainStore, MegramFilter
 
-__all__ = ["ExperienceErasure", "ended"]
+__all__ = ["ExperienceErasure", "over"]
 
 _WORD = re.compile(r"[^\W_]{3,}")
 
@@ -37,7 +36,7 @@ class ExperienceErasure:
             return 0
         hit = [one.megram for one in opened.store.effective(MegramFilter(settled=True)) if value.held_by(one.megram.content)]
         said = {one.task_id for one in hit if one.task_id} | set(_telling(opened.store, value))
-        tasks = [task for task in sorted(said) if ended(opened.store, task) or not _alive(opened, task)]
+        tasks = [task for task in sorted(said) if over(opened, task)]
         if not hit and not tasks:
             return 0
         ids = [MegramId(one.id) for one in hit]
@@ -56,6 +55,7 @@ class ExperienceErasure:
             if tasks:
                 writer.erase_messages(tasks)
                 writer.erase_model_texts(tasks)
+        Workspaces().removed(opened, tasks)
         return gone
 
 
@@ -111,20 +111,13 @@ def _strings(value: Any) -> Iterator[str]:
             yield from _strings(inner)
 
 
-def _alive(opened: OpenBrain, task_id: str) -> bool:
-    """Whether some process works on a task. One whose process was killed never says its last word."""
-    path = opened.directory / "runs" / task_id / "alive.lock"
-    if not path.exists():
-        return False
-    handle = try_lock(path)
-    if handle is None:
-        return True
-    os.close(handle)
-    return False
+def over(opened: OpenBrain, task_id: str) -> bool:
+    """Whether nobody works on a task any more: it said its last word, or was killed. What still runs keeps its messages."""
+    return _ended(opened.store, task_id) or not Workspaces().alive(opened, task_id)
 
 
-def ended(store: BrainStore, task_id: str) -> bool:
-    """Whether a task said its last word: what still runs keeps its messages."""
+def _ended(store: BrainStore, task_id: str) -> bool:
+    """Whether a task said its last word."""
     after = 0
     while page := store.messages(after=after, task_id=task_id):
         if any(one.type == MessageType.FINAL_RESULT.value for one in page):

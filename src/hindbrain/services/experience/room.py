@@ -13,12 +13,13 @@ from hindbrain.domain.ledger import Act
 from hindbrain.policy.experience import BANKRUPTCY, CATEGORIES, DECLARED, GLOBAL_ENTITY, GLOBAL_SPACE, Rules
 from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.control.ports import Mind
+from hindbrain.services.control.workspaces import Workspaces
 from hindbrain.services.events import Events
 from hindbrain.services.evidence_guard import traces_of
 from hindbrain.services.experience.cycle import Dreamt
 from hindbrain.services.experience.drafts import Draft, made
 from hindbrain.services.experience.dreamer import Dreamer
-from hindbrain.services.experience.erasing import ended
+from hindbrain.services.experience.erasing import over
 from hindbrain.services.experience.experience import Experience, feedback
 from hindbrain.services.experience.ports import Deposits, Direct
 from hindbrain.services.gateway import Gateway
@@ -180,12 +181,13 @@ class ExperienceRoom:
             self._gateway.check_hygiene(opened, [reason], site="forget")
             ids = self._everything(opened, brain, confirm) if everything else self._like(opened.store, id_prefix or "")
             tasks = {one.megram.task_id for one in opened.store.megrams(ids).values() if one.megram.task_id}
-            erased = [task for task in tasks if ended(opened.store, task)]
+            erased = [task for task in tasks if over(opened, task)]
             with opened.store.writing() as writer:
                 writer.append(_act("megram.forget", caller, len(ids), self._clock()))
                 gone = writer.forget_megrams(ids, at=self._clock())
                 texts = writer.erase_messages(erased) if erased else 0
                 writer.erase_model_texts(erased)
+            Workspaces().removed(opened, erased)
         self._events.publish({"brain": brain.name, "act": "megram.forget"}, session=caller.session)
         return {
             "ok": True,
