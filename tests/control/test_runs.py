@@ -199,7 +199,7 @@ def test_ctl_043_a_task_is_known_in_its_own_project_only(yard: Yard) -> None:
 
 def test_exp_058_exp_096_forgetting_an_experience_takes_the_workspace_of_its_task_along(yard: Yard) -> None:
     done = yard.person.call("run", goal='Create note.txt with "quokka was here"')
-    (kept,) = [one for one in yard.person.call("experience.query", space="intent:create_notetxt_with")["recent"]]
+    (kept,) = yard.person.call("experience.query", space="intent:create_notetxt_with")["recent"]
     work = Path(done["workspace"])
     before = (work / "note.txt").exists()
 
