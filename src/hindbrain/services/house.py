@@ -215,8 +215,7 @@ class House:
             clock,
         )
         self.model = Model(self.brains, self.router, self.embedder, self.embedding)
-        self.model_plan = ModelPlan.read(settings)
-        self.model_report = ModelReport(self.brains, self.router, self.model_plan, self.environ, clock)
+        self.model_report = ModelReport(self.brains, self.router, self._model_plan, self.environ, clock)
         self._ticking = threading.Lock()
         self._finding: Finding | None = None
         self._graph_room: GraphRoom | None = None
@@ -250,8 +249,12 @@ class House:
             if self._runs is None:
                 from hindbrain.services.control.runs import put_together
 
-                self._runs = put_together(self)
+                self._runs = put_together(self, self._model_plan())
             return self._runs
+
+    def _model_plan(self) -> ModelPlan:
+        """What is set about models. Refused where it cannot hold, by whoever needs it: memory needs no model."""
+        return ModelPlan.read(self.settings)
 
     @property
     def running(self) -> int:

@@ -206,8 +206,8 @@ class Subscription:
         self._page: list[BusMessage] = []
         self._lagging = False
 
-    def next(self, timeout_s: float) -> Heard | None:
-        """The next message that may be heard; None when none comes in that time."""
+    def next(self, timeout_s: float, *, ended: threading.Event | None = None) -> Heard | None:
+        """The next message that may be heard; None when none comes in that time, or when nobody listens any more."""
         ends = time.monotonic() + timeout_s
         while True:
             turn = self._bus.turn
@@ -215,7 +215,7 @@ class Subscription:
                 if delivered(message):
                     return Heard(message=message, record=read_record(message.type, message.payload))
             left = ends - time.monotonic()
-            if left <= 0:
+            if left <= 0 or (ended is not None and ended.is_set()):
                 return None
             self._bus.wait(turn, min(left, LISTEN_S))
 

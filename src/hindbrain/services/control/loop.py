@@ -64,7 +64,7 @@ class Loop:
 
     def _serve(self, name: str, listening: Subscription, wanted: Callable[[Heard], bool], part: Part) -> None:
         while not self._ended.is_set():
-            heard = listening.next(LISTEN_S)
+            heard = listening.next(LISTEN_S, ended=self._ended)
             if heard is None or not wanted(heard):
                 continue
             try:
@@ -85,7 +85,7 @@ class Loop:
 
     def _watch(self, watching: Subscription) -> None:
         while not self._ended.is_set():
-            heard = watching.next(LISTEN_S)
+            heard = watching.next(LISTEN_S, ended=self._ended)
             if heard is not None and isinstance(heard.record, FinalResult):
                 self.final = heard.record
                 self._ended.set()

@@ -25,13 +25,17 @@ class ModelReport:
     """Reads the plan and the cost ledger."""
 
     def __init__(
-        self, brains: Brains, router: Router, plan: ModelPlan, environ: Mapping[str, str], clock: Callable[[], int]
+        self, brains: Brains, router: Router, plan: Callable[[], ModelPlan], environ: Mapping[str, str], clock: Callable[[], int]
     ) -> None:
         self._brains = brains
         self._router = router
-        self._plan = plan
+        self._read = plan
         self._environ = environ
         self._clock = clock
+
+    @property
+    def _plan(self) -> ModelPlan:
+        return self._read()
 
     def models(self, *, check: bool) -> dict[str, Any]:
         """The providers in their order, the tier of each role, and whether a call would get through."""

@@ -24,6 +24,7 @@ from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.control.bus import decoded, stamped
 from hindbrain.services.control.crew import Crew, Crews
 from hindbrain.services.control.lines import Lines
+from hindbrain.services.control.model_plan import ModelPlan
 from hindbrain.services.control.params import configured
 from hindbrain.services.control.workspaces import Workspaces
 from hindbrain.services.gateway import Gateway
@@ -373,14 +374,14 @@ def _text(told: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def put_together(house: "House") -> Runs:
+def put_together(house: "House", plan: ModelPlan) -> Runs:
     """The control loop of a house, with what follows a task: the auditor looks, the Dreamer dreams."""
     workspaces = Workspaces()
     crews = Crews(
         house.lines,
         house.experience,
         workspaces,
-        house.model_plan,
+        plan,
         numbers=lambda: configured(house.settings),
         clock=house.clock,
         salt=house.gateway.salt,
