@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from hindbrain.domain.errors import ConfigInvalid
 from hindbrain.providers.port import Usage
 from hindbrain.services.control.costs import Asked, Costs
 from hindbrain.services.control.journal import Journal
-from hindbrain.services.control.model_plan import Price
+from hindbrain.services.control.model_plan import ModelPlan, Price
 from tests.support.model_server import raw, serving, status
 from tests.support.world import DAY, World
 
@@ -66,11 +65,17 @@ def test_ctl_308_a_key_file_that_others_read_is_told_and_not_used(world: World, 
     assert "others" in one["reason"]
 
 
-def test_ctl_135_a_process_with_a_weaker_judge_does_not_start(world: World) -> None:
+def test_ctl_135_no_task_starts_with_a_weaker_judge_and_memory_goes_on(world: World) -> None:
+    root = world.brain("repo")
     world.restart(model_provider="command", model_command="answer", model_tiers="R4b=tool")
+    here = world.at(root)
 
-    with pytest.raises(ConfigInvalid, match="R4b"):
-        world.at(None).call("control.models")
+    for refused in (here.call("run", goal="Count the files"), here.call("control.models")):
+        assert refused["error"]["code"] == "config_invalid"
+        assert "R4b" in refused["error"]["message"]
+    assert here.memorize("Kettle", "it whistles")["ok"]
+    world.restart(model_tiers="")
+    assert world.at(root).call("control.models")["ok"]
 
 
 def test_ctl_310_what_was_spent_is_told_by_role_model_day_and_task_with_what_is_left(world: World) -> None:
@@ -80,7 +85,7 @@ def test_ctl_310_what_was_spent_is_told_by_role_model_day_and_task_with_what_is_
     brain = house.router.named(world.at(root).caller, None)
     with house.brains.use(brain) as opened:
         journal = Journal(opened.store)
-        costs = Costs(opened.store, journal, caps=house.model_plan.caps, clock=world.clock, salt="s")
+        costs = Costs(opened.store, journal, caps=ModelPlan.read(house.settings).caps, clock=world.clock, salt="s")
         price = Price(given=Decimal(100), written=Decimal(500))
         for days, task, role in ((9, "t0", "R2"), (1, "t1", "R2"), (0, "t1", "R3"), (0, "t2", "R3")):
             world.clock.forward(-days * DAY)
