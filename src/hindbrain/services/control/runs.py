@@ -217,8 +217,10 @@ class Runs:
                 self._lines.of(opened).journal.drain(RUN_ENDS_S)
                 self.meanwhile(opened)
                 self.finished(opened)
-        except (HindbrainError, OSError) as failure:
+        except Exception as failure:  # whoever started it is told, whatever it was
             run.failure = failure
+            if not isinstance(failure, HindbrainError | OSError):
+                LOG.exception("task %s broke", task_id)
         finally:
             run.began.set()
             run.ended.set()
