@@ -45,11 +45,12 @@ def test_no_value_of_any_argument_is_a_defect(world: World, name: str) -> None:
     root = world.brain("y")
     schema = describe(REGISTRY[name])["schema"]
     given = dict.fromkeys(schema.get("required", ()), "claim")
+    given |= {"wait_s": 0} if "wait_s" in schema["properties"] else {}  # what is begun need not end here
+    actor = world.human(root) if REGISTRY[name].human else world.at(root)
 
     for argument in schema["properties"]:
         for value in HOSTILE:
-            for actor in (world.at(root), world.human(root)):
-                assert "ok" in actor.call(name, **given | {argument: value})
+            assert "ok" in actor.call(name, **given | {argument: value})
 
 
 @pytest.mark.req("MED-037")

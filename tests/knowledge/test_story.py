@@ -227,9 +227,11 @@ def test_story_of_a_directory_without_a_brain_is_refused(here: Scholar) -> None:
 
 
 def test_story_every_act_that_is_ever_recorded_has_its_sentence() -> None:
-    source = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "src/hindbrain/services").glob("*.py"))
-    acts = set(re.findall(r'act="([a-z]+\.[a-z_]+)"|^_?ACT = "([a-z]+\.[a-z_]+)"', source, re.MULTILINE))
-    named = {one or other for one, other in acts} - {"call.refused"} | {f"card.{kind.value}" for kind in EventType}
+    source = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "src/hindbrain/services").rglob("*.py"))
+    acts = set(
+        re.findall(r'act="([a-z]+\.[a-z_]+)"|^_?ACT = "([a-z]+\.[a-z_]+)"|_act\(\s*"([a-z]+\.[a-z_]+)"', source, re.MULTILINE)
+    )
+    named = {"".join(one) for one in acts} - {"call.refused"} | {f"card.{kind.value}" for kind in EventType}
 
     assert len(named) > 20
     assert named - set(SENTENCES) == set()

@@ -69,6 +69,7 @@ class World:
         self.home = Home(self.place / "home")
         self.clock = Clock()
         # A busy machine must not turn a beat into one without the medulla; tests of the limit set their own.
+        self.store_url = store_url
         self._settings = {"medulla_timeout_ms": 60_000, **settings, **({"store_url": store_url} if store_url else {})}
         self.bound_root: str | None = None
         self.resident = False  # True: a process with time beside its calls, as the owner is

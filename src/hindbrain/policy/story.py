@@ -1,6 +1,6 @@
 """The story of a brain: each act of the ledger in words. What stands in braces comes from the entry."""
 
-__all__ = ["LIMIT", "LIMIT_MOST", "REASON_MAX", "SENTENCES", "STATEMENT_SHOWN"]
+__all__ = ["LIMIT", "LIMIT_MOST", "REASON_MAX", "SENTENCES", "STATEMENT_SHOWN", "TOLD_OF_TASKS"]
 
 LIMIT = 50
 LIMIT_MOST = 5_000
@@ -19,6 +19,16 @@ SENTENCES: dict[str, str] = {
     "evidence.purge": "erased {rows} deleted row(s) of evidence for good",
     "evidence.forget": "forgot {rows} row(s) of evidence",
     "evidence.reject": "cut a rejected value out of {rows} row(s) of evidence",
+    "control.message": "{from} said {type} to {to} in a task",
+    "control.conversation": "asked something that was no task",
+    "control.model_call": "asked the model {model} for {role}",
+    "control.model_answer": "got the answer of a model",
+    "control.tuning_applied": "applied other numbers of the controller",
+    "control.tuning_undone": "took applied numbers of the controller back",
+    "megram.written": "kept an experience, {state}",
+    "megram.forget": "forgot {megrams} experience(s)",
+    "megram.import": "imported experience",
+    "dream.cycle": "dreamt: hardened, distrusted and forgot experience",
     "card.created": "made a {tier} card, {to}",
     "card.promoted": "promoted a {tier} card, {from} -> {to}",
     "card.demoted": "demoted a {tier} card, {from} -> {to}",
@@ -61,3 +71,6 @@ SENTENCES: dict[str, str] = {
     "boot.set": "set a key of the boot memory",
     "boot.delete": "deleted a key of the boot memory",
 }
+
+# Of what is said in a task a story tells its beginning and its end; `control watch` tells all of it.
+TOLD_OF_TASKS = ("TaskSpec", "FinalResult")

@@ -12,7 +12,7 @@ from hindbrain.domain.card import Card, CardEvent, CardId
 from hindbrain.domain.errors import GateClosed, UnknownCard
 from hindbrain.domain.ledger import Entry
 from hindbrain.engines.fence import fenced
-from hindbrain.policy.story import REASON_MAX, SENTENCES, STATEMENT_SHOWN
+from hindbrain.policy.story import REASON_MAX, SENTENCES, STATEMENT_SHOWN, TOLD_OF_TASKS
 from hindbrain.services.brains import Brains
 from hindbrain.services.evidence import Observations, iso
 from hindbrain.services.ledgers import Ledgers
@@ -22,7 +22,7 @@ from hindbrain.stores.port import BrainStore
 __all__ = ["Asked", "Story", "story_text"]
 
 _PAGE = 1_000
-_REFUSED, _OUTCOME, _CARD = "call.refused", "adoption.recorded", "card."
+_REFUSED, _OUTCOME, _CARD, _MESSAGE = "call.refused", "adoption.recorded", "card.", "control.message"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,10 +98,17 @@ def _entries(store: BrainStore, asked: Asked) -> tuple[list[Entry], bool]:
     for entry in _back(store) if asked.card_id is None else reversed(_about(store, asked.card_id)):
         if asked.since is not None and entry.at < asked.since:
             break
+        if _is_chatter(entry):
+            continue
         if len(kept) == asked.limit:
             return kept[::-1], True
         kept.append(entry)
     return kept[::-1], False
+
+
+def _is_chatter(entry: Entry) -> bool:
+    """What roles say to each other between the beginning and the end of a task."""
+    return entry.act == _MESSAGE and json.loads(entry.payload).get("type") not in TOLD_OF_TASKS
 
 
 def _back(store: BrainStore) -> Iterator[Entry]:
