@@ -235,13 +235,13 @@ def test_ctl_215_a_break_withholds_the_targets_and_a_later_path_has_them_again()
     ("target", "blocked"),
     [
         (" a  b ", "a b"),
-        ("/work/here/src/./a.py", "src/a.py"),
+        ("/site/here/src/./a.py", "src/a.py"),
         ("src//x/../a.py", "src/a.py"),
         ("https://x.org/a//b", "https://x.org/a//b"),
     ],
 )
 def test_ctl_218_a_target_has_one_form(target: str, blocked: str) -> None:
-    desk = Desk(workspace=lambda task_id: "/work/here")
+    desk = Desk(workspace=lambda task_id: "/site/here")
 
     assert desk.hear(a_round(0.5, 0, calls=[a_call("read", target)])).blocked_targets == (blocked,)
 
