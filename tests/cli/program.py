@@ -80,6 +80,7 @@ class Program:
         child, terminal = pty.fork()
         if child == 0:
             os.chdir(self.directory)
+            signal.signal(signal.SIGINT, signal.SIG_DFL)  # a suite that runs in the background ignores it, a terminal does not
             os.execve(sys.executable, command, {**self.environment(), "TERM": self.environ.get("TERM", "xterm")})
         try:
             fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))

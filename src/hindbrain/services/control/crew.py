@@ -50,6 +50,7 @@ class Crew:
         caller: Caller,
         loop: Loop,
         dispatcher: Dispatcher,
+        effectors: Effectors,
         perceiver: Perceiver,
         space: Workspace,
         history: tuple[Exchange, ...],
@@ -61,6 +62,7 @@ class Crew:
         self._task_id = task_id
         self._loop = loop
         self._dispatcher = dispatcher
+        self._effectors = effectors
         self._perceiver = perceiver
         self._space = space
         self._history = history
@@ -104,6 +106,7 @@ class Crew:
         finally:
             self._dispatcher.stop(self._task_id)
             self._loop.stop(RUN_ENDS_S)
+            self._effectors.join(RUN_ENDS_S)
             self._space.close()
 
     def cancel(self, why: str) -> None:
@@ -199,6 +202,7 @@ class Crews:
             caller=caller,
             loop=loop,
             dispatcher=dispatcher,
+            effectors=effectors,
             perceiver=perceiver,
             space=space,
             history=history,

@@ -2,6 +2,7 @@
 no other and no memory, and are gone when it ends."""
 
 import threading
+import time
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
@@ -139,6 +140,13 @@ class Effectors:
         self._mind = mind
         self._params = params
         self._broken = broken
+        self._made: list[Effector] = []
+
+    def join(self, timeout_s: float) -> None:
+        """Wait until those that were stopped have let go of what they ran."""
+        ends = time.monotonic() + timeout_s
+        for effector in self._made:
+            effector.thread.join(max(0.0, ends - time.monotonic()))
 
     def start(self, heard: Heard) -> Effector:
         """A new one, at work. Its cursor is set before anything is said."""
@@ -155,5 +163,6 @@ class Effectors:
             stopped,
             self._broken,
         )
+        self._made.append(effector)
         effector.start()
         return effector
