@@ -1,7 +1,6 @@
 """Audit facts: what the auditor takes from a message, checked again and without a word that somebody wrote. Decides nothing."""
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
@@ -24,7 +23,7 @@ from hindbrain.domain.task import (
 from hindbrain.engines.slug import class_print
 from hindbrain.policy.tools import TOOLS
 
-__all__ = ["Seen", "facts_of", "milliseconds", "named", "stamped"]
+__all__ = ["Seen", "facts_of", "named"]
 
 _NAME_MOST = 80
 _ELSEWHERE = "its body cannot be read"
@@ -48,21 +47,6 @@ class Seen:
 def named(text: str) -> str:
     """A name that somebody gave, short and without what a terminal would act on."""
     return "".join(one if one.isprintable() else "?" for one in text)[:_NAME_MOST]
-
-
-def stamped(at: int) -> str:
-    """A time as the wire has it."""
-    return datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def milliseconds(text: str) -> int | None:
-    """A time of the wire in milliseconds since 1970; None when it is none. Without a zone it means UTC."""
-    try:
-        found = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    aware = found if found.tzinfo is not None else found.replace(tzinfo=UTC)
-    return round(aware.timestamp() * 1000)
 
 
 def facts_of(seen: Seen) -> Facts:

@@ -9,7 +9,7 @@ from typing import Literal
 from hindbrain.domain.audit import Anomaly, Decision
 from hindbrain.domain.message import Role
 from hindbrain.domain.notes import AuditReport, ConvergenceHealth, GapTrend, Period, ToolHealth, TrendCounts
-from hindbrain.engines.audit_facts import stamped
+from hindbrain.engines.moments import stamped
 from hindbrain.policy.auditing import (
     DECISIONS_MOST,
     DRIFT_DEVIATIONS,

@@ -1,6 +1,5 @@
 """Evidence: single observations, recorded, looked at, taken away and brought back. Raw, word for word, and never knowledge."""
 
-import datetime
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from hindbrain.domain.errors import ClaimTooLarge, InvalidParams, Rejected, Unkn
 from hindbrain.domain.evidence import Domain, Evidence, EvidenceId, Provenance, SourceType
 from hindbrain.domain.ledger import Act
 from hindbrain.engines.chunking import Chunk, Shape, chunked
+from hindbrain.engines.moments import stamped
 from hindbrain.engines.transcripts import Turn
 from hindbrain.policy.evidence import RECORD_MAX_BYTES, SOURCE_MAX, WORD_MAX
 from hindbrain.services.brains import Brains, OpenBrain
@@ -65,10 +65,7 @@ class Observation:
 
 def iso(at: int | None) -> str | None:
     """A time as people and other programs read it."""
-    if at is None:
-        return None
-    moment = datetime.datetime.fromtimestamp(at // 1000, datetime.UTC).replace(microsecond=at % 1000 * 1000)
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return stamped(at) if at is not None else None
 
 
 def wire_row(row: Evidence) -> dict[str, Any]:

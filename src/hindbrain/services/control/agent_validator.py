@@ -2,7 +2,6 @@
 knows no memory; the gap that it measures is the only reason to try again."""
 
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
@@ -24,6 +23,7 @@ from hindbrain.engines.judging import (
     mechanical,
     point,
 )
+from hindbrain.engines.moments import stamped
 from hindbrain.engines.showing import Shown, as_text, shown_by
 from hindbrain.policy.checks import SCORING_ERROR
 from hindbrain.policy.control import Params
@@ -168,7 +168,7 @@ class AgentValidator:
 
     def _question(self, criteria: Sequence[Criterion], result: ExecutionResult, shown: Sequence[Shown]) -> str:
         asked: dict[str, Any] = {
-            "date": datetime.fromtimestamp(self._voice.now() / 1000, UTC).date().isoformat(),
+            "date": stamped(self._voice.now())[:10],
             "subtask": self._subtask.intent,
             "criteria": [{"criterion": one.criterion, "mode": one.mode} for one in criteria],
             "tool_calls": [

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 import msgspec
 
 from hindbrain.domain.audit import Anomaly, AuditEvent, Facts
-from hindbrain.engines.audit_facts import Seen, milliseconds
+from hindbrain.engines.audit_facts import Seen
 from hindbrain.engines.audit_window import Finding, Window
 from hindbrain.engines.auditing import Numbers, Watch
+from hindbrain.engines.moments import milliseconds
 from hindbrain.stores.audit_log import Line, Tail
 
 __all__ = ["Replayed", "past", "replayed"]

@@ -12,9 +12,10 @@ import msgspec
 from hindbrain.domain.audit import Anomaly, AuditEvent, AuditEventMore, Decision, Facts, Of
 from hindbrain.domain.message import MessageType, Role
 from hindbrain.domain.notes import AuditReport
-from hindbrain.engines.audit_facts import Seen, facts_of, milliseconds, named, stamped
+from hindbrain.engines.audit_facts import Seen, facts_of, named
 from hindbrain.engines.audit_window import Finding
 from hindbrain.engines.auditing import Numbers, Watch
+from hindbrain.engines.moments import milliseconds, stamped
 from hindbrain.policy.auditing import LOOK_MOST, LOOK_PAGE, WINDOW_MS
 from hindbrain.policy.control import CONSUMER_LAG, Params
 from hindbrain.services.control.audit_replay import past, replayed

@@ -14,9 +14,9 @@ from hindbrain.domain.caller import Caller
 from hindbrain.domain.errors import LedgerBroken, TimedOut, UnknownTask
 from hindbrain.domain.message import MessageType, Role
 from hindbrain.domain.notes import AuditQuery, AuditReport
-from hindbrain.engines.audit_facts import stamped
 from hindbrain.engines.audit_references import Dangling, References
 from hindbrain.engines.auditing import Numbers
+from hindbrain.engines.moments import stamped
 from hindbrain.engines.watching_lines import Teller, WatchLine, rendered
 from hindbrain.policy.auditing import ANSWER_S, ANSWER_TURN_S, UNSEEN_SHOWN
 from hindbrain.services.brains import Brains, OpenBrain

@@ -6,7 +6,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
@@ -19,6 +18,7 @@ from hindbrain.domain.notes import MegramNote
 from hindbrain.domain.reading import read_message, read_record
 from hindbrain.domain.task import Record
 from hindbrain.engines.hygiene import redacted
+from hindbrain.engines.moments import stamped
 from hindbrain.policy.control import CONSUMER_LAG, LISTEN_S, PATHS
 from hindbrain.services.control.journal import Journal, Ticket
 from hindbrain.services.control.ports import Heard
@@ -26,7 +26,7 @@ from hindbrain.services.gateway import recorded
 from hindbrain.stores.experience_port import StoredMessage
 from hindbrain.stores.port import BrainStore, Writer
 
-__all__ = ["Bus", "BusVoice", "Published", "Subscription", "decoded", "delivered", "stamped"]
+__all__ = ["Bus", "BusVoice", "Published", "Subscription", "decoded", "delivered"]
 
 LOG = logging.getLogger("hindbrain.bus")
 _PAGE = 200  # messages read at once
@@ -52,11 +52,6 @@ def decoded(stored: StoredMessage) -> BusMessage:
 def delivered(message: BusMessage) -> bool:
     """Whether anybody may hear it: it took its own path and its payload is of its kind."""
     return PATHS[message.type] == (message.sender, message.recipient) and "refused" not in message.payload
-
-
-def stamped(at: int) -> str:
-    """A time in the one form of the wire, in which the order of texts is the order of times."""
-    return datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 class Bus:

@@ -5,7 +5,6 @@ import uuid
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 
 import msgspec
 
@@ -25,6 +24,7 @@ from hindbrain.domain.task import (
     TaskSpec,
 )
 from hindbrain.engines.calibration import Calibration, calibrated, forbidden_by, told
+from hindbrain.engines.moments import stamped
 from hindbrain.engines.next_moves import moves_after, partial_of
 from hindbrain.engines.plan_check import EarlierPlan, PlanRules, acts_of, checked, fingerprint, remembered, tools_of
 from hindbrain.engines.planning import Act, Reputation, Request, acts_to_ask, propose, request_of
@@ -267,7 +267,7 @@ class Planner:
             DispatchManifest(
                 task_id=spec.task_id,
                 subtask_ids=tuple(one.subtask_id for one in subtasks),
-                dispatched_at=_stamped(self._voice.now()),
+                dispatched_at=stamped(self._voice.now()),
                 task_criteria=criteria_of(made.plan.task_criteria),
                 task_spec=spec,
                 x=ManifestMore(
@@ -351,8 +351,4 @@ class Planner:
         return moves[:most] if len(moves) >= least else by_rules
 
     def _today(self) -> str:
-        return _stamped(self._voice.now())[:10]
-
-
-def _stamped(at: int) -> str:
-    return datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        return stamped(self._voice.now())[:10]

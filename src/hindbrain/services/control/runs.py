@@ -15,13 +15,14 @@ from hindbrain.domain.caller import Caller, Channel
 from hindbrain.domain.errors import HindbrainError, HumanNeeded, InvalidParams, UnknownTask
 from hindbrain.domain.message import Role
 from hindbrain.domain.notes import Cancel, ClarificationAnswer, ConfirmationAnswer
+from hindbrain.engines.moments import stamped
 from hindbrain.engines.task_view import Question, Round, TaskView, viewed
 from hindbrain.engines.watching_lines import Teller, rendered
 from hindbrain.policy.control import DEFAULTS, RUN_ENDS_S, RUNS_MOST, RUNS_OF_AGENTS
 from hindbrain.policy.retrieval import NORTH_EVIDENCE
 from hindbrain.policy.tools import CONFIRM_S
 from hindbrain.services.brains import Brains, OpenBrain
-from hindbrain.services.control.bus import decoded, stamped
+from hindbrain.services.control.bus import decoded
 from hindbrain.services.control.crew import Crew, Crews
 from hindbrain.services.control.lines import Lines
 from hindbrain.services.control.model_plan import ModelPlan

@@ -5,7 +5,6 @@ import re
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any, cast
 
 import msgspec
@@ -15,6 +14,7 @@ from hindbrain.domain.errors import InvalidParams
 from hindbrain.domain.experience import Effective, Level, Megram, MegramId, Potentials, Writer
 from hindbrain.domain.notes import MegramMore, MegramNote, PotentialsNote, RuleNote
 from hindbrain.engines.insight import insight_of
+from hindbrain.engines.moments import milliseconds, stamped
 from hindbrain.policy.experience import DECAYS, QUANTA, RESERVED, quantized
 
 __all__ = [
@@ -27,7 +27,6 @@ __all__ = [
     "of_note",
     "potentials_note",
     "rule_note",
-    "stamped",
     "timed",
 ]
 
@@ -147,18 +146,11 @@ def _same(state: str, given: tuple[float | None, ...], table: tuple[float, float
 # -- the bus -----------------------------------------------------------------------------------------------------------
 
 
-def stamped(at: int) -> str:
-    """A time as the wire has it."""
-    return datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
 def timed(text: str) -> int:
     """Milliseconds of a time of the wire."""
-    try:
-        told = datetime.fromisoformat(text)
-    except ValueError as broken:
-        raise InvalidParams(f"{text[:40]!r} is no time", fix="give it as 2026-01-31T12:00:00.000Z") from broken
-    return round((told if told.tzinfo else told.replace(tzinfo=UTC)).timestamp() * 1000)
+    if (told := milliseconds(text)) is None:
+        raise InvalidParams(f"{text[:40]!r} is no time", fix="give it as 2026-01-31T12:00:00.000Z")
+    return told
 
 
 def of_note(note: MegramNote) -> Draft:

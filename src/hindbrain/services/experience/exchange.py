@@ -15,9 +15,10 @@ from hindbrain.domain.errors import HindbrainError, InvalidParams, PathRefused
 from hindbrain.domain.experience import Effective, EventKind, Level, Megram, MegramEvent, MegramId, Writer
 from hindbrain.domain.ledger import Act
 from hindbrain.engines.hygiene import scan
+from hindbrain.engines.moments import stamped
 from hindbrain.policy.fading import DAY_MS
 from hindbrain.services.brains import Brains, OpenBrain
-from hindbrain.services.experience.drafts import CONTENT_MOST, check_words, normalised, stamped, timed
+from hindbrain.services.experience.drafts import CONTENT_MOST, check_words, normalised, timed
 from hindbrain.services.experience.files import put_new
 from hindbrain.services.experience.room import ExperienceRoom
 from hindbrain.services.routing import Router

@@ -11,13 +11,13 @@ from hindbrain.domain.errors import InvalidParams
 from hindbrain.domain.evidence import EvidenceId, Provenance
 from hindbrain.domain.experience import Effective, Level
 from hindbrain.engines.distilling import lesson
+from hindbrain.engines.moments import stamped
 from hindbrain.engines.potentials import broken_law, settled
 from hindbrain.policy.experience import THINKING
 from hindbrain.policy.fading import DAY_MS
 from hindbrain.services.brains import Brains
 from hindbrain.services.card_making import CardMaking, Draft
 from hindbrain.services.evidence import Observation, Observations
-from hindbrain.services.experience.drafts import stamped
 from hindbrain.services.experience.files import put_new
 from hindbrain.services.experience.room import chosen
 from hindbrain.services.routing import Router

@@ -11,9 +11,10 @@ from hindbrain.domain.errors import InvalidParams
 from hindbrain.domain.experience import Effective, EventKind, Pair
 from hindbrain.engines.curves import drawn, sampled, svg
 from hindbrain.engines.fence import fenced, shown
+from hindbrain.engines.moments import stamped
 from hindbrain.engines.potentials import attention, broken_law, half_life_days, potentials, rounded, settled
 from hindbrain.services.brains import Brains, OpenBrain
-from hindbrain.services.experience.drafts import normalised, rule_note, stamped
+from hindbrain.services.experience.drafts import normalised, rule_note
 from hindbrain.services.experience.files import put_new
 from hindbrain.services.experience.pictures import png
 from hindbrain.services.experience.room import chosen
