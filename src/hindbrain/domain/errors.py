@@ -14,6 +14,7 @@ __all__ = [
     "ClaimTooLarge",
     "ConfigInvalid",
     "GateClosed",
+    "HandoverBroken",
     "HindbrainError",
     "HostRefused",
     "HumanNeeded",
@@ -27,6 +28,9 @@ __all__ = [
     "MedullaForbidsCode",
     "MethodRefused",
     "MigrationFailed",
+    "MissionClosed",
+    "MissionForeign",
+    "MissionOpen",
     "ModelFailed",
     "ModelRefused",
     "ModelUnavailable",
@@ -53,6 +57,7 @@ __all__ = [
     "UnknownClaim",
     "UnknownEvidence",
     "UnknownMegram",
+    "UnknownMission",
     "UnknownOperation",
     "UnknownRoute",
     "UnknownTask",
@@ -228,6 +233,37 @@ class UnknownTask(HindbrainError):
 
     code = "unknown_task"
     http_status = 404
+
+
+class UnknownMission(HindbrainError):
+    """There is no such mission, or no such hand-over, in the brain this caller reads."""
+
+    code = "unknown_mission"
+    http_status = 404
+
+
+class MissionClosed(Refusal):
+    """The mission is over: nothing more happens in it."""
+
+    code = "mission_closed"
+
+
+class MissionForeign(Refusal):
+    """The mission belongs to another agent; it changes hands by hand-over and resume only."""
+
+    code = "mission_foreign"
+
+
+class MissionOpen(Refusal):
+    """A mission cannot be closed while something it requires is open."""
+
+    code = "mission_open"
+
+
+class HandoverBroken(Refusal):
+    """A hand-over or a packet is not what was written."""
+
+    code = "handover_broken"
 
 
 class BoundaryViolation(Refusal):
