@@ -78,6 +78,7 @@ class Covered(Record, frozen=True, kw_only=True):
     family: Family
     item: str  # path, normalised query or command
     digest: str | None = None
+    scope: str = ""  # where a search looked; empty for everywhere
 
 
 class Handoff(Record, frozen=True, kw_only=True):
@@ -98,12 +99,14 @@ class Handoff(Record, frozen=True, kw_only=True):
     recipient_agent_id: str | None = None
     verified_claims: tuple[MissionClaim, ...] = ()
     rejected_claims: tuple[MissionClaim, ...] = ()
+    inherited_claims: tuple[MissionClaim, ...] = ()  # of missions before this one, and not verified in it
+    rests_on: dict[str, tuple[str, ...]] = field(default_factory=dict)  # claim -> paths and commands that show it
     open_hypotheses: tuple[str, ...] = ()
     dead_paths: tuple[DeadPath, ...] = ()
     files_read: tuple[FileRead, ...] = ()
     tests_run: tuple[TestRun, ...] = ()
     graph_anchors: tuple[GraphAnchor, ...] = ()
-    queries: tuple[Covered, ...] = ()  # searches and questions, as they are compared
+    queries: tuple[Covered, ...] = ()  # searches and questions, as they are compared; listings and diffs too
     next_required_move: dict[str, Any] = field(default_factory=dict)
     non_claims: tuple[str, ...] = ()
     staleness_criteria: tuple[Staleness, ...] = ()
@@ -118,6 +121,8 @@ class Inheritance(Record, frozen=True, kw_only=True):
 
     handoff_ids: tuple[str, ...] = ()
     claims: tuple[MissionClaim, ...] = ()
+    rejected: tuple[MissionClaim, ...] = ()
+    rests_on: dict[str, tuple[str, ...]] = field(default_factory=dict)
     dead_paths: tuple[DeadPath, ...] = ()
     covered: tuple[Covered, ...] = ()
     files_read: tuple[FileRead, ...] = ()
