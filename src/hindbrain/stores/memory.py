@@ -16,8 +16,11 @@ from hindbrain.stores.experience_rows import event_values as megram_event_values
 from hindbrain.stores.memory_cards import MemoryCardReads
 from hindbrain.stores.memory_evidence import Bag, MemoryEvidenceReads, ranked
 from hindbrain.stores.memory_experience import MemoryExperienceReads
-from hindbrain.stores.memory_model_calls import MemoryModelCallReads, MemoryModelCallWriter, ModelCallState
+from hindbrain.stores.memory_missions import MemoryMissionReads, MemoryMissionWriter, MissionsState
+from hindbrain.stores.memory_model_calls import MemoryModelCallReads
 from hindbrain.stores.memory_vectors import MemoryVectors
+from hindbrain.stores.mission_rows import event_values as mission_event_values
+from hindbrain.stores.mission_rows import head_values, paper_values
 from hindbrain.stores.port import BootEntry, Counts, Edge, Found, Intent, Mark, Node, Progress, Source, Version, Where, Writer
 from hindbrain.stores.sql_cards import adoption_values, card_values, event_values, link_values
 from hindbrain.stores.sql_evidence import evidence_values
@@ -33,7 +36,7 @@ WAIT_SECONDS = 30.0
 
 
 @dataclass(slots=True)
-class _State(ModelCallState):
+class _State(MissionsState):
     """Everything a brain holds. A committed state is never changed: a transaction changes a copy."""
 
     claims: dict[str, tuple[Version, ...]] = field(default_factory=dict)  # by slug, oldest first
@@ -68,7 +71,7 @@ class _State(ModelCallState):
         return (self.ledger[-1].seq, self.ledger[-1].hash) if self.ledger else (0, GENESIS)
 
 
-class _Writer(MemoryModelCallWriter):
+class _Writer(MemoryMissionWriter):
     def __init__(self, state: _State) -> None:
         super().__init__(state)
         self._state = state
@@ -169,7 +172,7 @@ class _Writer(MemoryModelCallWriter):
             self._state.counters[key] = self._state.counters.get(key, 0) + value
 
 
-class MemoryStore(MemoryEvidenceReads, MemoryCardReads, MemoryExperienceReads, MemoryModelCallReads):
+class MemoryStore(MemoryEvidenceReads, MemoryCardReads, MemoryExperienceReads, MemoryModelCallReads, MemoryMissionReads):
     """A brain that lives as long as its process. Readers see the last committed state."""
 
     def __init__(self, brain_id: BrainId) -> None:
@@ -386,6 +389,9 @@ class MemoryStore(MemoryEvidenceReads, MemoryCardReads, MemoryExperienceReads, M
         yield "megram_pair", [(pair.space, pair.entity, int(unsettled), int(watch)) for pair, unsettled, watch in pairs]
         yield "control_message", [message_values(message) for message in state.messages]
         yield "model_call", [call_values(call) for call in state.model_calls.values()]
+        yield "mission", [head_values(head) for head in state.missions.values()]
+        yield "mission_event", [mission_event_values(one) for held in state.mission_events.values() for one in held.values()]
+        yield "mission_paper", [paper_values(paper) for paper in state.mission_papers.values()]
 
     @staticmethod
     def _version_row(state: _State, version: Version) -> Row:

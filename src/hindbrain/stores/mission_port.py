@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-__all__ = ["MissionHead", "MissionReading", "MissionWriting", "StoredEvent", "StoredPaper"]
+__all__ = ["MissionHead", "MissionReading", "MissionWriting", "PaperKind", "StoredEvent", "StoredPaper"]
 
 PaperKind = Literal["handoff", "proof"]
 
@@ -71,11 +71,13 @@ class MissionWriting(Protocol):
     def mission_events(self, mission_id: str, *, after: int = 0, limit: int = 1_000_000) -> tuple[StoredEvent, ...]: ...
 
     def put_mission_event(self, event: StoredEvent) -> None:
-        """Add one event. InvalidParams when its number or its id is there already."""
+        """Add one event. InvalidParams when its number or its id is there already in its mission, UnknownMission when that is not
+        there."""
         ...
 
     def put_mission_paper(self, paper: StoredPaper) -> None:
-        """Keep a hand-over or a packet. InvalidParams when its id or its number is there already."""
+        """Keep a hand-over or a packet. InvalidParams when its id or its number is there already, UnknownMission when its mission
+        is not there."""
         ...
 
 

@@ -12,6 +12,7 @@ from hindbrain.domain.evidence import Evidence, EvidenceId
 from hindbrain.domain.ledger import Act, Entry
 from hindbrain.stores.card_port import CardFilter, CardReading, CardWriting, FieldCount, ForeignCard
 from hindbrain.stores.experience_port import ExperienceReading, ExperienceWriting, MegramFilter, PairSums, Stake, StoredMessage
+from hindbrain.stores.mission_port import MissionReading, MissionWriting
 from hindbrain.stores.model_call_port import ModelCall, ModelCallReading, ModelCallWriting, Spend
 from hindbrain.stores.vector_port import Shelf, Vectors
 
@@ -183,7 +184,7 @@ class Intent:
     at: int
 
 
-class Writer(CardWriting, ExperienceWriting, ModelCallWriting, Protocol):
+class Writer(CardWriting, ExperienceWriting, ModelCallWriting, MissionWriting, Protocol):
     """One transaction. Everything in it becomes durable together, or nothing does."""
 
     def append(self, act: Act) -> Entry:
@@ -273,7 +274,7 @@ class Writer(CardWriting, ExperienceWriting, ModelCallWriting, Protocol):
         ...
 
 
-class BrainStore(CardReading, ExperienceReading, ModelCallReading, Protocol):
+class BrainStore(CardReading, ExperienceReading, ModelCallReading, MissionReading, Protocol):
     """One brain's database. Safe for several threads and, on disk, for several processes."""
 
     brain_id: BrainId

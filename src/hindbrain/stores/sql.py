@@ -12,6 +12,7 @@ from hindbrain.stores.port import BootEntry, Counts, Edge, Found, Intent, Mark, 
 from hindbrain.stores.sql_cards import CardReads
 from hindbrain.stores.sql_evidence import EvidenceReads
 from hindbrain.stores.sql_experience import ExperienceReads
+from hindbrain.stores.sql_missions import MissionReads
 from hindbrain.stores.sql_model_calls import ModelCallReads
 from hindbrain.stores.sql_rows import COLUMNS, Gone, Head, Row, Session, insert
 from hindbrain.stores.sql_terms import joined
@@ -30,7 +31,7 @@ _CLAIM_TERMS = (
 _LAST_CODE_POINT = "\U0010ffff"
 
 
-class SqlStore(EvidenceReads, CardReads, ExperienceReads, ModelCallReads):
+class SqlStore(EvidenceReads, CardReads, ExperienceReads, ModelCallReads, MissionReads):
     """The reads of the port, and the seams a dialect fills in."""
 
     row_lock: ClassVar[str] = ""  # what a select adds to lock its row

@@ -69,6 +69,12 @@ COLUMNS: dict[str, tuple[str, ...]] = {
         *("brain_id", "seq", "at", "task_id", "role", "provider", "model", "prompt_tokens", "completion_tokens"),
         *("elapsed_ms", "cost_micros", "outcome", "prompt", "reply"),
     ),
+    "mission": (
+        *("brain_id", "mission_id", "agent", "status", "mode", "parent_id", "created_at", "updated_at", "seq", "hash"),
+        *("steps", "told", "spec"),
+    ),
+    "mission_event": ("brain_id", "mission_id", "seq", "event_id", "at", "event_type", "hash", "ledger_seq", "body"),
+    "mission_paper": ("brain_id", "paper_id", "mission_id", "kind", "number", "at", "body"),
 }
 
 # Columns of numbers in tables that are written in bulk: a server wants to know the type of an array.

@@ -11,6 +11,7 @@ from hindbrain.stores.port import BootEntry, Edge, Intent, Mark, Node, Version
 from hindbrain.stores.sql_cards import CardWriter
 from hindbrain.stores.sql_evidence import EvidenceWriter
 from hindbrain.stores.sql_experience_writer import ExperienceWriter
+from hindbrain.stores.sql_missions import MissionWriter
 from hindbrain.stores.sql_model_calls import ModelCallWriter
 from hindbrain.stores.sql_rows import COLUMNS, Head, Row, Session, TextIndex, insert, upsert
 from hindbrain.stores.sql_terms import joined
@@ -79,7 +80,7 @@ class _Standing:
     last: int
 
 
-class SqlWriter(EvidenceWriter, CardWriter, ExperienceWriter, ModelCallWriter):
+class SqlWriter(EvidenceWriter, CardWriter, ExperienceWriter, ModelCallWriter, MissionWriter):
     """One write transaction. The head row is read once, changed in memory and written back before the commit."""
 
     def __init__(self, brain_id: BrainId, session: Session, head: Head, index: TextIndex) -> None:
