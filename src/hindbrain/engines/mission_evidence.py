@@ -1,0 +1,306 @@
+"""Mission evidence: what a claim's references come to. The service has read files and looked events up; here is decided what that
+proves, what is missing and what has to be done next. Pure."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from hindbrain.domain.mission import (
+    EventType,
+    EvidenceClass,
+    EvidenceGrade,
+    MissionClaim,
+    MissionEvent,
+    MissionMode,
+    Outcome,
+    Verdict,
+    VerifyResult,
+)
+from hindbrain.engines.claim_wording import says_it_passes
+from hindbrain.policy.missions import GRADES
+from hindbrain.policy.proof import CONFIDENCE_CAP, LABELS, RANKS
+
+__all__ = ["Judgement", "Reference", "Resolved", "about", "judged", "place_of", "read_reference"]
+
+_EVENT = re.compile(r"\A(?:event:)?(evt_[A-Za-z0-9_-]{1,60})\Z")
+_PLACE = re.compile(r"\A(?P<path>.+?)(?::(?P<line>[1-9]\d{0,8})(?::(?P<column>\d{1,9}))?)?\Z", re.DOTALL)
+_SYMBOL = re.compile(r"::.*\Z|#L\d+.*\Z", re.DOTALL)
+_RUNS = frozenset({EvidenceClass.DIRECT_TEST, EvidenceClass.DIRECT_COMPILER})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reference:
+    """What a claim says it rests on: an event, or a place in a file under a label."""
+
+    raw: str
+    event_id: str | None = None
+    label: EvidenceClass | None = None
+    path: str | None = None
+    line: int | None = None
+    column: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resolved:
+    """A reference with what was found: the event, or the event in which the runtime read the place; else why there is none."""
+
+    reference: Reference
+    event: MissionEvent | None = None
+    established: EvidenceClass | None = None  # of a document that was checked
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """What came of a claim."""
+
+    verdict: Verdict
+    grade: EvidenceGrade
+    classes: tuple[EvidenceClass, ...]
+    evidence_refs: tuple[str, ...]
+    missing: tuple[str, ...]
+    confidence: float | None
+    next_required_move: dict[str, Any]
+
+    def applied(self, claim: MissionClaim, *, stamp: str, reported: float | None = None) -> MissionClaim:
+        """The claim as it stands now."""
+        fresh = bool(set(self.evidence_refs) - set(claim.evidence_refs))
+        return msgspec.structs.replace(
+            claim,
+            evidence_refs=tuple(dict.fromkeys((*claim.evidence_refs, *self.evidence_refs))),
+            evidence_grade=self.grade,
+            evidence_classes=self.classes,
+            verdict=self.verdict,
+            missing=self.missing,
+            confidence=self.confidence,
+            confidence_reported=reported if reported is not None else claim.confidence_reported,
+            verified_at=stamp,
+            judged=0 if fresh else claim.judged + 1,
+        )
+
+    def result(self, mission_id: str, claim_id: str, non_claims: tuple[str, ...] = ()) -> VerifyResult:
+        """The answer to whoever asked."""
+        return VerifyResult(
+            mission_id=mission_id,
+            claim_id=claim_id,
+            verdict=self.verdict,
+            evidence_grade=self.grade,
+            evidence_classes=self.classes,
+            missing=self.missing,
+            confidence=self.confidence,
+            next_required_move=self.next_required_move,
+            non_claims=non_claims,
+        )
+
+
+def read_reference(text: str, label: EvidenceClass | None = None) -> Reference:
+    """Read one of the six forms: `evt_…`, `event:evt_…`, `kind:path`, `kind:path:line`, `kind:path:line:col`, `kind path`. A bare
+    place takes the label of the whole; prose is a reference to nothing."""
+    raw = text.strip()
+    if found := _EVENT.match(raw):
+        return Reference(raw=raw, event_id=found[1], label=label)
+    kind, sign, rest = _divided(raw)
+    if kind in LABELS and rest:
+        if sign == ":" and (found := _EVENT.match(rest)):
+            return Reference(raw=raw, event_id=found[1], label=LABELS[kind])
+        return _placed(raw, LABELS[kind], rest)
+    if raw in LABELS:
+        return Reference(raw=raw, label=LABELS[raw])
+    if raw and not any(mark.isspace() for mark in raw):
+        return _placed(raw, label, raw)
+    return Reference(raw=raw)
+
+
+def _divided(raw: str) -> tuple[str, str, str]:
+    for at, mark in enumerate(raw):
+        if mark == ":" or mark.isspace():
+            return raw[:at], ":" if mark == ":" else " ", raw[at + 1 :].strip()
+    return raw, "", ""
+
+
+def _placed(raw: str, label: EvidenceClass | None, place: str) -> Reference:
+    path, line, column = place_of(place)
+    return Reference(raw=raw, label=label, path=path, line=line, column=column)
+
+
+def place_of(text: str) -> tuple[str, int | None, int | None]:
+    """A path, and the line and column that stand behind it."""
+    found = _PLACE.match(text)
+    if found is None:
+        return text, None, None
+    line, column = found["line"], found["column"]
+    return found["path"], int(line) if line else None, int(column) if column else None
+
+
+def about(target: str) -> str:
+    """The file of a target: without line, column or the name of something in it."""
+    plain = _SYMBOL.sub("", target.strip())
+    return place_of(plain)[0].removeprefix("./") if plain else target
+
+
+def judged(
+    claim: MissionClaim,
+    resolved: Sequence[Resolved],
+    *,
+    label: EvidenceClass,
+    mode: MissionMode,
+    changed: tuple[str, ...] = (),
+    reported: float | None = None,
+) -> Judgement:
+    """Judge a claim by what its references came to. `label` is what the agent calls its evidence; `changed` are inherited files
+    that are not what they were."""
+    wanted = frozenset(about(one) for one in claim.targets)
+    backing = [one.event for one in resolved if one.event is not None and _backs(one.event, wanted)]
+    grade, classes = _graded(resolved, backing, label)
+    refused = _contradicted(claim.claim, backing)
+    missing = _missing(claim, resolved, backing, grade, wanted)
+    moved = tuple(one for one in changed if not wanted or about(one) in wanted)
+    verdict: Verdict
+    if refused:
+        verdict, missing = "rejected", (refused,)
+    elif grade == "direct" and not missing:
+        verdict = "verified_for_mission"
+    elif claim.inherited_from is not None and moved:
+        verdict = "stale"
+        missing = tuple(f"{one} is not what it was when this was shown: read it again" for one in moved)
+    elif claim.inherited_from is not None and not resolved and claim.verdict == "inherited":
+        verdict, grade, classes, missing = "inherited", claim.evidence_grade, claim.evidence_classes, ()
+    else:
+        verdict = "insufficient_evidence"
+    told = reported if reported is not None else claim.confidence_reported
+    cap = 1.0 if verdict in ("verified_for_mission", "inherited") else min(CONFIDENCE_CAP[grade], 0.5)
+    return Judgement(
+        verdict=verdict,
+        grade=grade,
+        classes=classes,
+        evidence_refs=tuple(dict.fromkeys(one.event_id for one in backing)),
+        missing=missing,
+        confidence=None if told is None else min(round(told, 9), cap),
+        next_required_move=_next(verdict, mode, claim, moved),
+    )
+
+
+def _backs(event: MissionEvent, wanted: frozenset[str]) -> bool:
+    """A direct event, on what the claim is about."""
+    if GRADES[event.evidence_class] != "direct" or event.outcome in (Outcome.ERROR, Outcome.BLOCKED):
+        return False
+    return not wanted or bool(wanted & _subjects(event))
+
+
+def _subjects(event: MissionEvent) -> set[str]:
+    """What an event is about: its target, and what the runtime saw it touch."""
+    more = event.payload.get("targets")
+    found = {about(event.target)} if event.target else set()
+    return found | {about(str(one)) for one in more} if isinstance(more, list | tuple) else found
+
+
+def _graded(
+    resolved: Sequence[Resolved], backing: Sequence[MissionEvent], label: EvidenceClass
+) -> tuple[EvidenceGrade, tuple[EvidenceClass, ...]]:
+    """The rules in their order: what backs it, then a direct label that nothing backs, then the graph, then nothing."""
+    if backing:
+        return "direct", tuple(sorted({one.evidence_class for one in backing}))
+    found = {_standing(one, label) for one in resolved} or {_unbacked(label)}
+    best = max((GRADES[one] for one in found), key=RANKS.__getitem__)
+    return best, tuple(sorted(one for one in found if GRADES[one] == best))
+
+
+def _standing(one: Resolved, label: EvidenceClass) -> EvidenceClass:
+    """What a reference that backs nothing is worth."""
+    if one.established is not None:
+        return one.established
+    if one.event is not None:
+        # It is there, and on something else or without weight: no more than the agent's own reasoning.
+        return EvidenceClass.INFERRED if GRADES[one.event.evidence_class] == "direct" else one.event.evidence_class
+    if one.reference.event_id is None and one.reference.path is None and one.reference.label is None:
+        return _unbacked(label) if GRADES[label] == "direct" else EvidenceClass.INFERRED
+    return _unbacked(one.reference.label or label)
+
+
+def _unbacked(label: EvidenceClass) -> EvidenceClass:
+    return EvidenceClass.DIRECT_UNVERIFIED if GRADES[label] == "direct" else label
+
+
+def _contradicted(text: str, backing: Sequence[MissionEvent]) -> str:
+    """Why direct evidence says the opposite; empty when it does not. Of runs of one command the last one counts."""
+    refuting = next((one for one in backing if one.outcome is Outcome.HYPOTHESIS_REFUTED), None)
+    if refuting is not None:
+        return f"event {refuting.event_id} refutes it"
+    if not says_it_passes(text):
+        return ""
+    last = {
+        str(one.payload.get("command") or one.target): one for one in sorted(backing, key=lambda event: event.seq) if _is_run(one)
+    }
+    failed = next((one for one in last.values() if one.outcome is Outcome.FAILED), None)
+    if failed is None:
+        return ""
+    status = failed.payload.get("exit_status")
+    return f"event {failed.event_id} failed" + (f" with exit status {status}" if status is not None else "")
+
+
+def _is_run(event: MissionEvent) -> bool:
+    return event.evidence_class in _RUNS or event.event_type in (EventType.COMMAND, EventType.TEST_RUN)
+
+
+def _missing(
+    claim: MissionClaim,
+    resolved: Sequence[Resolved],
+    backing: Sequence[MissionEvent],
+    grade: EvidenceGrade,
+    wanted: frozenset[str],
+) -> tuple[str, ...]:
+    if backing:
+        if says_it_passes(claim.claim) and not any(one.evidence_class in _RUNS for one in backing):
+            return ("a recorded run shows that something passes: hindbrain mission run -- COMMAND",)
+        return ()
+    lines = [_lack(one, wanted) for one in resolved]
+    if grade == "graph_only":
+        lines.append("the graph only shows where to look: direct evidence is needed")
+    if not resolved:
+        lines.append("it names no event and no file")
+    place = claim.targets[0] if claim.targets else "PATH:LINE"
+    lines.append(f"read {place} (direct_source:{place}) or run its test (hindbrain mission run -- COMMAND)")
+    return tuple(dict.fromkeys(line for line in lines if line))
+
+
+def _lack(one: Resolved, wanted: frozenset[str]) -> str:
+    """What is wrong with one reference."""
+    raw, event = one.reference.raw[:120], one.event
+    if event is None:
+        return f"{raw}: {one.why}" if one.why else f"{raw}: nothing backs it"
+    if GRADES[event.evidence_class] == "direct_unverified":
+        return f"event {event.event_id} was told and not seen by the runtime"
+    if event.outcome in (Outcome.ERROR, Outcome.BLOCKED):
+        return f"event {event.event_id} ended with {event.outcome.value}"
+    if GRADES[event.evidence_class] == "direct" and wanted:
+        return f"event {event.event_id} is about {event.target or 'nothing named'}, not about {', '.join(sorted(wanted))}"
+    return ""
+
+
+def _next(verdict: Verdict, mode: MissionMode, claim: MissionClaim, moved: tuple[str, ...]) -> dict[str, Any]:
+    if verdict == "verified_for_mission":
+        if mode is MissionMode.BUG_HUNT:
+            return {"type": "next", "tool": "mission_next", "target": claim.claim_id, "why": "a sweep may be due"}
+        return {
+            "type": "claim",
+            "tool": "mission_claim",
+            "target": claim.claim_id,
+            "why": "claim what else was found, or close",
+            "or": "mission_close",
+        }
+    if verdict == "rejected":
+        return {"type": "next", "tool": "mission_next", "target": claim.claim_id, "why": "the evidence says otherwise"}
+    if verdict == "inherited":
+        return {"type": "next", "tool": "mission_next", "target": claim.claim_id, "why": "what it rests on is unchanged"}
+    target = moved[0] if moved else about(claim.targets[0]) if claim.targets else ""
+    tests = says_it_passes(claim.claim)
+    return {
+        "type": "run_test" if tests else "read_file",
+        "tool": "hindbrain mission run" if tests else "file_read",
+        "target": target,
+        "why": "it changed since" if moved else "direct evidence is missing",
+        "evidence_required": (EvidenceClass.DIRECT_TEST if tests else EvidenceClass.DIRECT_SOURCE).value,
+    }

@@ -1,0 +1,83 @@
+"""Payloads: what of an event's details is kept. Secrets are masked first, then texts are cut, so no half of a secret stays."""
+
+from typing import Any
+
+from hindbrain.engines.hygiene import redacted
+from hindbrain.policy.proof import OUTPUT_KEPT
+
+__all__ = ["kept", "tail", "told"]
+
+_DEEPEST = 6
+_ITEMS = 200
+_WHOLE = 1 << 53  # beyond it readers of JSON disagree
+_ALL = 16_000  # characters of all texts together
+_LOOKED_AT = 4 * OUTPUT_KEPT  # of the end of an output, in which secrets are looked for
+
+
+def told(text: str, most: int = OUTPUT_KEPT) -> str:
+    """A text as it is kept: masked, and its beginning."""
+    clean = redacted(_unicode(text))
+    return clean if len(clean) <= most else clean[: most - 1] + "…"
+
+
+def tail(text: str) -> str:
+    """The end of an output as it is kept: masked, and at most as long as allowed. A cut line is left out while it is masked."""
+    text = _unicode(text)
+    if len(text) > _LOOKED_AT:
+        text = text[-_LOOKED_AT:]
+        text = text.partition("\n")[2] if "\n" in text[:OUTPUT_KEPT] else text
+    clean = redacted(text)
+    return clean if len(clean) <= OUTPUT_KEPT else "…" + clean[1 - OUTPUT_KEPT :]
+
+
+def kept(value: dict[str, Any]) -> dict[str, Any]:
+    """A payload as it is kept. What does not fit is left out, and counted."""
+    room = _Room()
+    made = room.mapping(value, 0)
+    return {**made, "left_out": room.lost} if room.lost else made
+
+
+class _Room:
+    def __init__(self) -> None:
+        self.left = _ALL
+        self.lost = 0
+
+    def mapping(self, value: dict[Any, Any], depth: int) -> dict[str, Any]:
+        made: dict[str, Any] = {}
+        for name, inner in list(value.items())[:_ITEMS]:
+            made[told(str(name), 120)] = self.of(inner, depth + 1, str(name))
+        self.lost += max(0, len(value) - _ITEMS)
+        return made
+
+    def of(self, value: Any, depth: int, name: str = "") -> Any:
+        match value:
+            case None | bool():
+                return value
+            case int():
+                return value if abs(value) < _WHOLE else str(value)[:40]
+            case float():
+                return value if value == value and abs(value) != float("inf") else None
+            case str():
+                return self.text(value, name)
+            case dict() if depth < _DEEPEST:
+                return self.mapping(value, depth)
+            case list() | tuple() if depth < _DEEPEST:
+                self.lost += max(0, len(value) - _ITEMS)
+                return [self.of(inner, depth + 1, name) for inner in list(value)[:_ITEMS]]
+        self.lost += 1
+        return None
+
+    def text(self, value: str, name: str) -> str:
+        # A value is read beside its name: `password: …` is a secret that `…` alone may not look like.
+        clean = told(value)
+        if name and redacted(f"{name}={value}") != f"{name}={value}" and redacted(value) == value:
+            clean = told(f"{name}={value}")
+        if len(clean) > self.left:
+            self.lost += 1
+            return ""
+        self.left -= len(clean)
+        return clean
+
+
+def _unicode(text: str) -> str:
+    return text.encode("utf-8", "replace").decode("utf-8").replace("\x00", "�")
