@@ -96,6 +96,7 @@ class Handoff(Record, frozen=True, kw_only=True):
     event_digest: str
     created_at: str
     parent_mission_id: str | None = None
+    ancestors: tuple[str, ...] = ()  # hand-overs that this mission and those before it were begun from
     recipient_agent_id: str | None = None
     verified_claims: tuple[MissionClaim, ...] = ()
     rejected_claims: tuple[MissionClaim, ...] = ()
@@ -130,6 +131,7 @@ class Inheritance(Record, frozen=True, kw_only=True):
     anchors: tuple[GraphAnchor, ...] = ()
     open_hypotheses: tuple[str, ...] = ()
     rechecks: tuple[str, ...] = ()  # what changed since, and has to be looked at again
+    reruns: tuple[str, ...] = ()  # those of them that are commands
     next_required_move: dict[str, Any] = field(default_factory=dict)
     parent_span_id: str | None = None
 

@@ -5,7 +5,7 @@ import os
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -186,29 +186,73 @@ class MissionLog:
 
     @contextmanager
     def begin(self, opened: OpenBrain, caller: Caller, spec: MissionSpec) -> Iterator[Turn]:
-        """The first turn of a mission."""
+        """The first turn of a mission. One that comes from another is linked with it in the same transaction, both ways."""
+        parent = spec.parent_mission_id
         course = coursed(spec)
-        with self._held(opened, spec.mission_id), opened.store.writing() as writer:
-            now = self._clock()
-            head = MissionHead(
-                mission_id=spec.mission_id,
-                agent=spec.agent_id,
-                status=MissionStatus.ACTIVE.value,
-                mode=spec.mode.value,
-                parent_id=spec.parent_mission_id,
-                created_at=course.created_at,
-                updated_at=now,
-                seq=0,
-                hash=course.head,
-                steps=0,
-                told="[]",
-                spec=msgspec.json.encode(spec).decode(),
-            )
-            writer.put_mission(head)
-            turn = Turn(opened=opened, course=course, caller=caller, now=now, writer=writer)
-            yield turn
-            self._moved(turn, head)
-        self._settled(turn)
+        with ExitStack() as held:
+            if parent is not None:  # before the store: whoever holds the parent may be waiting for it
+                held.enter_context(self._held(opened, checked_id(parent)))
+            held.enter_context(self._held(opened, spec.mission_id))
+            linked: Turn | None = None
+            try:
+                with opened.store.writing() as writer:
+                    now = self._clock()
+                    head = MissionHead(
+                        mission_id=spec.mission_id,
+                        agent=spec.agent_id,
+                        status=MissionStatus.ACTIVE.value,
+                        mode=spec.mode.value,
+                        parent_id=parent,
+                        created_at=course.created_at,
+                        updated_at=now,
+                        seq=0,
+                        hash=course.head,
+                        steps=0,
+                        told="[]",
+                        spec=msgspec.json.encode(spec).decode(),
+                    )
+                    above = self._above(writer, spec)
+                    writer.put_mission(head)
+                    turn = Turn(opened=opened, course=course, caller=caller, now=now, writer=writer)
+                    yield turn
+                    self._moved(turn, head)
+                    linked = self._linked(turn, above) if above is not None else None
+            except BaseException:
+                self._courses.pop((opened.brain.id, parent or ""), None)  # it may hold an event that was not kept
+                raise
+            if linked is not None:
+                self._settled(linked)
+            self._settled(turn)
+
+    def _above(self, writer: Writer, spec: MissionSpec) -> MissionHead | None:
+        """The mission this one comes from. Those above it lead to one that comes from none."""
+        if spec.parent_mission_id is None:
+            return None
+        found = above = writer.mission(spec.parent_mission_id)
+        if found is None:
+            raise self._unknown(spec.parent_mission_id)
+        seen = {spec.mission_id}
+        while above is not None:
+            if above.mission_id in seen:
+                raise InvalidParams(
+                    f"mission {above.mission_id} would come from itself", fix="begin it without a parent, or from another one"
+                )
+            seen.add(above.mission_id)
+            above = writer.mission(above.parent_id) if above.parent_id else None
+        return found
+
+    def _linked(self, turn: Turn, above: MissionHead) -> Turn | None:
+        """The link in the mission above. One that is over stays as its packet has it; the link of the other is enough."""
+        if above.status in CLOSED_STATUSES:
+            return None
+        spec, writer = turn.course.spec, turn.writer
+        key = (turn.opened.brain.id, above.mission_id)
+        course = self._caught_up(key, above, lambda after: writer.mission_events(above.mission_id, after=after))
+        other = Turn(opened=turn.opened, course=course, caller=turn.caller, now=turn.now, writer=writer)
+        payload = {"child_mission_id": spec.mission_id, "agent_id": spec.agent_id, "handoff_id": spec.handoff_id}
+        other.add(Draft(event_type=EventType.RESUME, target=spec.mission_id, payload=payload))
+        self._moved(other, above)
+        return other
 
     @contextmanager
     def turn(
