@@ -270,6 +270,8 @@ class ReplanMore(Record, frozen=True, kw_only=True):
     mission_id: str | None = None
     plan_fingerprint: str = ""
     overridden: tuple[OverriddenRule, ...] = ()
+    # What else went wrong on the way, by class: calls that failed, going in circles. It tells of the process, not of the distance.
+    process: tuple[Class, ...] = ()
 
 
 class ReplanRequest(Record, frozen=True, kw_only=True):

@@ -122,23 +122,26 @@ def measured(outcomes: Sequence[SubTaskOutcome]) -> Measured:
     return Measured(D=distance, P=_process(failures, reasons), failures=tuple(failures))
 
 
-def judged(verdicts: Sequence[Verdict], gap: str) -> Measured:
-    """The same for a round whose subtasks all matched and whose result was not taken: over the criteria of the task."""
+def judged(verdicts: Sequence[Verdict], gap: str, process: Sequence[str] = ()) -> Measured:
+    """The same for a round whose subtasks all matched and whose result was not taken: over the criteria of the task. `process` are
+    classes of what else went wrong on the way."""
     failures = [
         Failure(criterion=verdict.criterion, weight=1.0, failure_class=verdict.failure_class)
         for verdict in verdicts
         if verdict.verdict == "fail"
     ]
     if not failures:  # not taken, and no criterion says why
-        return Measured(D=1.0, P=_process([Failure(criterion=gap, weight=1.0)], [gap]))
+        return Measured(D=1.0, P=_process([Failure(criterion=gap, weight=1.0)], [gap], process))
     texts = [f"{verdict.criterion} {verdict.evidence}" for verdict in verdicts if verdict.verdict == "fail"]
-    return Measured(D=rounded(len(failures) / len(verdicts)), P=_process(failures, texts or [gap]), failures=tuple(failures))
+    return Measured(
+        D=rounded(len(failures) / len(verdicts)), P=_process(failures, texts or [gap], process), failures=tuple(failures)
+    )
 
 
-def _process(failures: Sequence[Failure], reasons: Sequence[str]) -> float:
+def _process(failures: Sequence[Failure], reasons: Sequence[str], more: Sequence[str] = ()) -> float:
     """The share of failures that the approach is to blame for."""
     real = [failure for failure in failures if not failure.skipped]
-    classes = [failure.failure_class for failure in real if failure.failure_class]
+    classes = [*(failure.failure_class for failure in real if failure.failure_class), *more]
     if not failures:
         return 0.0
     if not classes:

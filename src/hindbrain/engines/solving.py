@@ -138,7 +138,7 @@ def read_round(request: ReplanRequest) -> Measured:
     """Distance and process of a round: over its subtasks, or over the task's own criteria when only the whole was not taken."""
     if request.x.reason == "gate_failed":
         return measured(request.outcomes)
-    return judged(request.x.task_criteria_verdicts, request.gap_summary)
+    return judged(request.x.task_criteria_verdicts, request.gap_summary, request.x.process)
 
 
 def reading_of(found: Measured, request: ReplanRequest) -> Reading:

@@ -27,6 +27,7 @@ __all__ = [
     "MOVES_OF_STATUS",
     "NON_CLAIMS",
     "POLICY_VERSION",
+    "ROUNDS_MOST",
     "SWEEPS",
     "EventKind",
     "ModeRule",
@@ -206,6 +207,8 @@ EVENTS: Mapping[EventType, EventKind] = {
     _E.NOTE: _kind(_F.OTHER, _C.AGENT_TESTIMONY),
     _E.CLOSE: _kind(_F.MISSION, _C.UNCLASSIFIED, ours=True),
 }
+
+ROUNDS_MOST = 3  # verifications that fail before a mission's budget of rounds is used
 
 SWEEPS = frozenset(one for one, kind in EVENTS.items() if kind.evidence is _C.DIRECT_COVERAGE_SWEEP)
 

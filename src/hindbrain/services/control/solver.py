@@ -2,47 +2,27 @@
 and it alone writes experience. It decides by messages only: no clock, no store, no other role."""
 
 import threading
-import uuid
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Protocol
 
-from hindbrain.domain.control import (
-    DirectiveMore,
-    FinalMore,
-    FinalResult,
-    GracefulFailureNote,
-    GracefulFailureRequest,
-    PlanDirective,
-    PlanFailure,
-    TaskCost,
-)
+from hindbrain.domain.control import GracefulFailureNote, GracefulFailureRequest, PlanFailure, TaskCost
 from hindbrain.domain.errors import BoundaryViolation
 from hindbrain.domain.message import MessageType, Role
-from hindbrain.domain.notes import Cancel, MegramMore, MegramNote
+from hindbrain.domain.notes import Cancel
 from hindbrain.domain.task import OutcomeSummary, ReplanRequest
-from hindbrain.engines.directive import failed_criterion, rationale
-from hindbrain.engines.ending import (
-    abandon_summary,
-    evidence_ids,
-    law_lines,
-    merged,
-    next_moves,
-    partial_output,
-    success_summary,
-    unmet,
-)
-from hindbrain.engines.gradient import Macro, failure_class
+from hindbrain.engines.ending import abandon_summary, law_lines, merged, next_moves, partial_output, success_summary
+from hindbrain.engines.gradient import Macro
 from hindbrain.engines.imprint import Imprint, imprints
 from hindbrain.engines.solving import AbandonReason, Decision, Standing, accepted, decided, ended
-from hindbrain.policy.control import GRACEFUL_TIMEOUT_S, NEXT_MOVES, Params, in_force
+from hindbrain.engines.verdict_records import directive_of, final_of, notes_of
+from hindbrain.policy.control import GRACEFUL_TIMEOUT_S, NEXT_MOVES, Params
 from hindbrain.services.control.ports import Heard, Voice
 
 __all__ = ["Solver"]
 
 _ENDED_KEPT = 10_000  # ids of tasks that are over, so that a late message does not end one twice
-_MEGRAMS = uuid.UUID("6f1c2b3e-3a2d-4a5e-9a41-3f8e5c0d7b21")  # the same message makes the same megrams, however often it is read
 
 
 class Numbers(Protocol):
@@ -128,29 +108,8 @@ class Solver:
 
     def _direct(self, decision: Decision, heard: Heard) -> None:
         """Say what the next plan has to change; then tell memory what was learned."""
-        after, params = decision.after, decision.params
-        directive = PlanDirective(
-            task_id=after.task_id,
-            loss=decision.loss,
-            prev_directive=decision.before.directive,
-            directive=decision.directive,  # type: ignore[arg-type]  # terminal moves do not come here, and the bus checks
-            blocked_tools=decision.blocks.tools,
-            blocked_targets=decision.blocks.targets,
-            failed_criterion=failed_criterion(decision.measured, after.gap),
-            failure_class=failure_class(decision.loss.P),
-            budget_pressure=decision.loss.Omega,
-            grad_l=decision.grad_l,
-            rationale=rationale(Macro(decision.directive), decision.loss, decision.grad_l, decision.measured, after.gap, params),
-            x=DirectiveMore(
-                round=after.rounds,
-                urgency=decision.urgency.value,
-                focus_targets=decision.blocks.focus_targets,
-                focus_avoid=decision.blocks.focus_avoid,
-                grad_parts=decision.parts,
-                params=in_force(params),
-            ),
-        )
-        self._voice.say(Role.PLANNER, directive, task_id=after.task_id, because=heard)
+        after = decision.after
+        self._voice.say(Role.PLANNER, directive_of(decision), task_id=after.task_id, because=heard)
         written = imprints(decision, workspace=self._workspace(after.task_id))
         self._remember(written.imprints, decision, heard)
         self._tasks[after.task_id] = replace(after, written=written.targets, broke_at=written.broke_at)
@@ -185,55 +144,14 @@ class Solver:
 
     def _finish(self, decision: Decision, heard: Heard, summary: str, output: Any, *, declared: bool = False) -> None:
         """The one last message of a task. What was learned is said before it: whoever waits for the end may close the house."""
-        after, params = decision.after, decision.params
+        after = decision.after
         written = imprints(decision, output=output, declared=declared, workspace=self._workspace(after.task_id))
         self._remember(written.imprints, decision, heard)
-        result = FinalResult(
-            task_id=after.task_id,
-            summary=summary,
-            output=output,
-            loss=decision.loss,
-            grad_l=decision.grad_l,
-            replans=after.directed,
-            prev_directive=decision.before.directive,
-            directive=decision.directive,  # type: ignore[arg-type]  # only terminal moves come here, and the bus checks
-            x=FinalMore(
-                unmet_criteria=unmet(decision.measured),
-                abandon_reason=decision.abandon_reason,
-                accountable=decision.accountable,
-                evidence_event_ids=evidence_ids(after.outcomes),
-                cost=self._cost(after.task_id),
-                round=after.rounds,
-                grad_parts=decision.parts,
-                params=in_force(params),
-            ),
-        )
+        result = final_of(decision, summary=summary, output=output, cost=self._cost(after.task_id))
         self._voice.say(Role.USER, result, task_id=after.task_id, because=heard)
 
     def _remember(self, learned: tuple[Imprint, ...], decision: Decision, heard: Heard) -> None:
         if not self._memory:
             return
-        for one in learned:
-            name = "\n".join((heard.message.id, one.state, one.space, one.entity))
-            note = MegramNote(
-                id=str(uuid.uuid5(_MEGRAMS, name)),
-                level=one.level,
-                created_at=heard.message.timestamp,
-                space=one.space,
-                entity=one.entity,
-                content=one.content,
-                state=one.state,
-                f=one.f,
-                sigma=one.sigma,
-                k=one.k,
-                x=MegramMore(
-                    writer="R7",
-                    task_id=decision.after.task_id,
-                    mission_id=decision.after.mission_id,
-                    round=decision.after.rounds,
-                    source_event_id=heard.message.id,
-                    loss=decision.loss,
-                    category=one.category,
-                ),
-            )
+        for note in notes_of(learned, decision, because=heard.message.id, at=heard.message.timestamp):
             self._voice.say(Role.MEMORY, note, task_id=decision.after.task_id, because=heard)
