@@ -32,6 +32,7 @@ class RootSource(StrEnum):
     SESSION = "session"
     ENVIRONMENT = "environment"
     DIRECTORY = "directory"
+    ROOTS = "roots"  # a client of MCP offered it
     UNKNOWN = "unknown"
 
 
@@ -46,6 +47,7 @@ class Caller:
     channel: Channel = Channel.AGENT
     reads_files: bool = True  # a process of the user, which can read them itself; over MCP an agent may have no shell
     told_root: str | None = None  # what the call itself says; heard only where the surface knows no brain's root
+    offered_roots: tuple[str, ...] = ()  # directories that a client of MCP says are open; the guard checks them
 
 
 # Who completes what a dead process began.

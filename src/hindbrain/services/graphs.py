@@ -20,7 +20,7 @@ from hindbrain.stores.checkout import FileFound, History, Listing, head_of, hist
 from hindbrain.stores.graph import LocalGraph
 from hindbrain.stores.graph_port import Written
 from hindbrain.stores.graph_writer import Take
-from hindbrain.stores.repository import main_path
+from hindbrain.stores.repository import main_path, repository_of
 
 __all__ = ["Graphs", "Ingested", "Place", "Wish"]
 
@@ -230,6 +230,24 @@ class Graphs:
         graph = opened.graph
         return [] if graph is None else self._places(graph)
 
+    def behind(self, opened: OpenBrain, *, checkout: str | None = None) -> list[str]:
+        """Files that are other than the graph has them, new or gone. `checkout` is the worktree that is meant, if it is not the
+        one the graph was made from."""
+        found: list[str] = []
+        graph = opened.graph if opened.graph_path.exists() else None
+        if graph is None:
+            return found
+        for place in self._places(graph):
+            root = _as_in(place.root, checkout)
+            known = _below(graph.files(), place.prefix, None)
+            listed = listing(root, patterns=place.patterns, without=(self._home,)).files if os.path.isdir(root) else ()
+            last_ns = int(graph.meta(f"ingested_ns:{place.root}") or 0) if root == place.root else 0
+            skipped = set(json.loads(graph.meta(f"skipped:{place.root}") or "[]"))
+            suspects = _to_read(listed, known, place.prefix, last_ns)
+            found += [one.path for one in suspects if one.path not in skipped and _differs(one)]
+            found += sorted(known.keys() - {place.prefix + one.path for one in listed})
+        return found
+
     # -- history and directories -------------------------------------------------------------------------------------
 
     @staticmethod
@@ -290,6 +308,16 @@ def _to_read(files: Sequence[FileFound], known: Mapping[str, FileFacts], prefix:
             digest = facts.sha256
         wanted.append(Wanted(path, one.full, one.size, digest, one.mtime_ns))
     return wanted
+
+
+def _as_in(root: str, checkout: str | None) -> str:
+    """A root as another worktree of its repository has it; itself where that is none."""
+    if checkout is None or contains(checkout, root):
+        return root
+    there, here = repository_of(checkout), repository_of(root)
+    if there.root != here.root or there.worktree == here.worktree:
+        return root
+    return there.worktree + root.removeprefix(here.worktree)
 
 
 def _differs(one: Wanted) -> bool:

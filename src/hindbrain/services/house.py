@@ -65,6 +65,8 @@ from hindbrain.services.ledgers import Ledgers
 from hindbrain.services.maintenance import Maintenance
 from hindbrain.services.memory_import import MemoryImport
 from hindbrain.services.migration import Migration
+from hindbrain.services.missions.graph import HouseGraph
+from hindbrain.services.missions.guard import Guard
 from hindbrain.services.model import Model
 from hindbrain.services.north import North
 from hindbrain.services.outcome_arrival import OutcomeArrivals
@@ -195,6 +197,10 @@ class House:
         self.story = Story(self.brains, self.router, self.observations, self.ledgers)
         self.review = Review(self.brains, self.observations, clock)
         self.standing = Standing(self.brains, self.router, self.contract, self.counters, clock)
+        taken = HouseGraph(
+            self.brains, self.router, self.graphs, self.projects, room=lambda: self.graph, finding=lambda: self.finding
+        )
+        self.guard = Guard(home, self.router, taken, clock)
         self.recovery = Recovery(home, self.brains, self.router, self.contract, self.environ)
         self.repairs = Repairs(home, self.brains, self.embedding, self.graphs, self.ingests, clock)
         served = bool(settings.text("store_url"))

@@ -1,0 +1,272 @@
+"""The guard: finds out where a caller really is, and how far the graph there can be trusted. Looks; it binds, ingests and changes
+nothing. What a client says of its workspace is checked, not believed."""
+
+import os
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import msgspec
+
+from hindbrain import __version__
+from hindbrain.domain.brain import contains
+from hindbrain.domain.caller import Caller, Channel, RootSource
+from hindbrain.domain.errors import PathRefused
+from hindbrain.domain.mission import ContextGuard, RootOrigin, TrustEnvelope
+from hindbrain.engines.guarding import GuardFacts, TrustFacts, cased, classified, fingerprint, trusted
+from hindbrain.engines.moments import stamped
+from hindbrain.services.missions.graph import GraphStatus, MissionGraph
+from hindbrain.services.recovery import REQUIRED_TOOLS
+from hindbrain.services.routing import Router
+from hindbrain.stores.home import Home
+from hindbrain.stores.identity import branch_head, identity_of
+from hindbrain.stores.installation import installed, running, started_as
+from hindbrain.stores.repository import canonical_root, main_path, repository_of, workspace_hint
+
+__all__ = ["Guard", "Looked", "guard_payload", "is_project"]
+
+_PING_S = 1.0  # an owner that takes longer is not there for an agent, and the guard is not to hang on it
+_ORIGINS: dict[RootSource, RootOrigin] = {
+    RootSource.CALL: "explicit",
+    RootSource.HEADER: "explicit",
+    RootSource.SESSION: "explicit",  # a header at the beginning of the session
+    RootSource.ROOTS: "mcp_roots",
+    RootSource.ENVIRONMENT: "env",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Looked:
+    """One look: where it is, how far the graph carries, and what else was seen."""
+
+    guard: ContextGuard
+    trust: TrustEnvelope
+    stale_build: bool  # what runs is not what is installed
+    identity: str  # of the repository, the same in every clone
+    warnings: tuple[str, ...] = ()
+
+
+def guard_payload(looked: Looked, warnings: Sequence[str] = ()) -> dict[str, Any]:
+    """What a guard event keeps of a look; `warnings` are those of a drift."""
+    return {
+        "guard": msgspec.to_builtins(looked.guard),
+        "trust": msgspec.to_builtins(looked.trust),
+        "stale_build": looked.stale_build,
+        "warnings": [*warnings, *looked.warnings],
+    }
+
+
+def is_project(path: str) -> bool:
+    """Whether a directory belongs to a repository or looks like a project; notes and papers lie in plain ones."""
+    inside = os.path.join(path, "x")  # the hint of a path that has no project at or above it is the path itself
+    return workspace_hint(inside) != inside
+
+
+class Guard:
+    """The front door of every mission."""
+
+    def __init__(self, home: Home, router: Router, graph: MissionGraph, clock: Callable[[], int]) -> None:
+        self._home = home
+        self._router = router
+        self.graph = graph
+        self._clock = clock
+        self.rechecks: list[Callable[[Caller], None]] = []  # told when a client's roots changed
+
+    def moved(self, caller: Caller) -> None:
+        """A client says that its roots changed: whoever has missions of this session looks again."""
+        for recheck in self.rechecks:
+            recheck(caller)
+
+    def look(
+        self,
+        caller: Caller,
+        *,
+        repo: str | None = None,
+        federation_intent: bool = False,
+        workspace_root: str | None = None,
+        available_tools: Sequence[str] | None = None,
+        missing_tools: Sequence[str] = (),
+        retrieval: str | None = None,
+        expected_fingerprint: str | None = None,
+    ) -> Looked:
+        """`retrieval` is blocked or empty when a question found nothing that should have; `expected_fingerprint` is the one that
+        the caller started with."""
+        wanted = self._named(repo) if repo is not None else None
+        place, origin = self._workspace(caller, workspace_root, wanted)
+        wanted = wanted or (repository_of(place).worktree if place is not None else self._nowhere(caller))
+        status = self.graph.status(caller)
+        here, owner, build = installed(), running(self._home, wait_s=_PING_S), started_as()
+        stale = build != here.build or (owner is not None and owner.alive and owner.build not in (None, here.build))
+        facts = self._facts(caller, wanted, place, origin, status, build, intent=federation_intent)
+        guard = classified(facts)
+        seen = self._may_look(caller, wanted, facts)
+        identity = identity_of(wanted) if seen else f"path:{wanted}"
+        name = fingerprint(
+            identity=identity,
+            workspace_root=place,
+            runtime_root=guard.runtime_root,
+            build_id=build,
+            generation=status.generation,
+            ingest_roots=status.roots,
+        )
+        lacking = _lacking(available_tools, missing_tools)
+        right = guard.classification != "wrong_workspace_binding"
+        trust = trusted(
+            TrustFacts(
+                classification=guard.classification,
+                fingerprint=name,
+                expected_fingerprint=expected_fingerprint,
+                stale_build=stale,
+                lacking_tools=lacking,
+                nodes=status.nodes,
+                edges=status.edges,
+                # The files of another place say nothing about how fresh this graph is.
+                changed=self.graph.behind(caller, wanted) if right else None,
+                retrieval=retrieval,
+                checked_at=stamped(self._clock()),
+            )
+        )
+        warnings = []
+        if owner is not None and owner.problem is not None:
+            warnings.append(f"dead_mcp_transport: the owner of this home does not answer: {owner.problem}")
+        if stale:
+            runs = owner.build if owner is not None and owner.alive and owner.build else build
+            warnings.append(f"stale_runtime: build {runs} runs, {here.build} is installed")
+        if lacking:
+            warnings.append(f"missing_recovery_tools: the host does not list {', '.join(lacking)}")
+        if status.problem is not None:
+            warnings.append(f"graph_unreachable: {status.problem}")
+        return Looked(guard=guard, trust=trust, stale_build=stale, identity=identity, warnings=tuple(warnings))
+
+    # -- places ------------------------------------------------------------------------------------------------------
+
+    def _workspace(self, caller: Caller, given: str | None, wanted: str | None) -> tuple[str | None, RootOrigin]:
+        """The workspace and where it was learned: said, offered by the client, set, git's, the directory."""
+        said = given if given is not None else caller.told_root
+        if said is not None:
+            return self._named(said), "explicit"
+        root, origin = caller.root, _ORIGINS.get(caller.root_source)
+        own = _settled(root) if root is not None else None
+        if own is not None and self._managed(own):
+            own = None  # started in a folder of ours, which is nobody's workspace
+        if own is not None and origin == "explicit":
+            return own, origin
+        offered = [path for one in caller.offered_roots if not self._managed(path := _settled(one))]
+        if offered:
+            near = (one for one in offered if wanted is not None and (contains(one, wanted) or contains(wanted, one)))
+            return next(near, offered[0]), "mcp_roots"
+        if own is None:
+            return None, "none"
+        if origin is not None:
+            return own, origin
+        repository = repository_of(own)
+        return (repository.worktree, "git") if repository.git else (own, "cwd")
+
+    def _named(self, path: str) -> str:
+        """A path that somebody named, resolved; a folder of this home is refused."""
+        if "\x00" in path or not os.path.isabs(os.path.expanduser(path)):
+            raise PathRefused(f"{path[:120]!r} is not an absolute path", fix="give the absolute directory")
+        found = _settled(path)
+        if self._managed(found):
+            raise PathRefused(
+                f"{found[:200]} lies in the home of Hindbrain: a folder it manages is no workspace",
+                fix="name the directory of a repository",
+            )
+        return found
+
+    def _managed(self, path: str) -> bool:
+        return contains(canonical_root(self._home.path), path)
+
+    def _nowhere(self, caller: Caller) -> str:
+        bound = self._router.route(caller).brain
+        return (bound.root if bound is not None else None) or "/"
+
+    # -- facts -------------------------------------------------------------------------------------------------------
+
+    def _facts(
+        self,
+        caller: Caller,
+        repo: str,
+        place: str | None,
+        origin: RootOrigin,
+        status: GraphStatus,
+        build: str,
+        *,
+        intent: bool,
+    ) -> GuardFacts:
+        bound = self._router.route(caller).brain
+        bound_root = bound.root if bound is not None else None
+        known = [path for path in (place, bound_root, *status.roots) if path is not None]
+        hosted = not caller.reads_files and caller.root is not None and not _related(caller.root, repo)
+        facts = GuardFacts(
+            repo=repo,
+            workspace_root=place,
+            origin=origin,
+            workspace_usable=place is not None and _usable(place),
+            hosted=hosted,
+            bound_root=bound_root,
+            ingest_roots=status.roots,
+            projects=frozenset(root for root in status.roots if root == bound_root or is_project(root)),
+            repositories={path: repository_of(path).root for path in known},
+            seen={path: main_path(path) for path in known},
+            federation_intent=intent,
+            runtime_root=str(self._home.brain_dir(bound)) if bound is not None else str(self._home.path),
+            binary_version=__version__,
+            build_id=build,
+            generation=status.generation,
+            nodes=status.nodes or 0,
+        )
+        if not self._may_look(caller, repo, facts):
+            return facts
+        return _with_repo(facts)
+
+    @staticmethod
+    def _may_look(caller: Caller, repo: str, facts: GuardFacts) -> bool:
+        """Over MCP an agent may have no shell: it is told nothing of directories outside of its own."""
+        if caller.reads_files or caller.channel is Channel.HUMAN:
+            return True
+        roots = [path for path in (caller.root, facts.bound_root, *facts.ingest_roots) if path is not None]
+        return any(_related(root, repo) for root in roots) or any(contains(root, main_path(repo)) for root in roots)
+
+
+def _with_repo(facts: GuardFacts) -> GuardFacts:
+    """The same facts with what the requested directory itself says."""
+    return replace(
+        facts,
+        repo_usable=_usable(facts.repo),
+        repositories={**facts.repositories, facts.repo: repository_of(facts.repo).root},
+        seen={**facts.seen, facts.repo: main_path(facts.repo)},
+        branch_head=branch_head(facts.repo),
+    )
+
+
+def _lacking(available: Sequence[str] | None, missing: Sequence[str]) -> tuple[str, ...]:
+    """Required tools that the host does not show; hosts put their own prefix before a name."""
+    gone = {name.rsplit("__", 1)[-1] for name in missing}
+    if available is not None:
+        gone |= set(REQUIRED_TOOLS) - {name.rsplit("__", 1)[-1] for name in available}
+    return tuple(sorted(gone & set(REQUIRED_TOOLS)))
+
+
+def _related(one: str, other: str) -> bool:
+    return contains(one, other) or contains(other, one)
+
+
+def _usable(path: str) -> bool:
+    return os.path.isdir(path) and os.access(path, os.R_OK | os.X_OK)
+
+
+def _settled(path: str) -> str:
+    """A path with its links resolved, spelt as the disk spells it."""
+    real = canonical_root(path)
+    other = real.swapcase()
+    if other == real or not os.path.exists(other) or not os.path.samefile(real, other):
+        return real
+    return cased(real, _names, os.path.samefile)
+
+
+def _names(directory: str) -> Collection[str]:
+    try:
+        return os.listdir(directory)
+    except OSError:
+        return ()
