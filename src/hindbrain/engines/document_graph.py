@@ -19,6 +19,7 @@ class DocumentGraph:
 
     nodes: tuple[Node, ...] = ()
     edges: tuple[Edge, ...] = ()
+    shared: tuple[Node, ...] = ()  # nodes that other documents may name as well: they outlive this one while another does
     evidence: tuple[tuple[str, str], ...] = ()  # node id, path or `path::name` as written
     skipped: tuple[Skipped, ...] = ()
     provider_status: dict[str, str] = field(default_factory=dict)  # format -> `builtin` or `missing`
@@ -57,6 +58,7 @@ def joined(graphs: "list[DocumentGraph]") -> DocumentGraph:
     return DocumentGraph(
         nodes=tuple(reversed(nodes.values())),
         edges=tuple(edge for graph in graphs for edge in graph.edges),
+        shared=tuple({node.id: node for graph in reversed(graphs) for node in reversed(graph.shared)}.values()),
         evidence=tuple(one for graph in graphs for one in graph.evidence),
         skipped=tuple(one for graph in graphs for one in graph.skipped),
         provider_status={key: value for graph in graphs for key, value in graph.provider_status.items()},

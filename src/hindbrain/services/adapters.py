@@ -34,6 +34,7 @@ _NOTHING = Written(
 )
 _MARKDOWN = (".md", ".markdown")
 _ENDINGS = {"json": (".json",), "memory": NOTES, "light": _MARKDOWN, "universal": DOCUMENTS, "bibtex": (".bib",)}
+_SHARED = "entities"  # owner of the nodes that several documents name
 _MIXED = (*DOCUMENTS, ".bib")  # what `auto` takes by another adapter than code
 
 
@@ -83,6 +84,7 @@ class Adapters:
         files = _files(wish.root, None if adapter == "universal" else _MIXED if adapter == "auto" else _ENDINGS[adapter])
         single = os.path.isfile(wish.root)
         kept = set()
+        sharing: list[tuple[str, DocumentGraph]] = []
         for one in files:
             content = anchors.content(os.path.dirname(one.full), os.path.basename(one.full))
             chosen = adapter if adapter != "auto" else _adapter_of(one.path, content or b"")
@@ -94,14 +96,26 @@ class Adapters:
             if found is None or isinstance(found, str):
                 continue
             kept.add(name := f"{chosen}:{one.full}")
-            self._put(opened, graph, name, found, done)
+            if found.shared:
+                sharing.append((name, found))
+            else:
+                self._put(opened, graph, name, found, done)
             if found.nodes and chosen not in done.adapters:
                 done.adapters.append(chosen)
         done.adapters.sort()
+        before = graph.owned(_SHARED)
+        now = {node.id: node for _, found in sharing for node in found.shared}
+        # The shared nodes have an owner of their own and come first: an edge needs both its ends.
+        if now:
+            graph.merge(_SHARED, [*now.values(), *(n for i, n in graph.nodes(before).items() if i not in now)], ())
+        for name, found in sharing:
+            self._put(opened, graph, name, found, done)
         if not single:
             for name in _ENDINGS:
                 if adapter in ("auto", name):
                     graph.unmerge(f"{name}:{wish.root.rstrip('/')}/", keep=kept)
+        if set(before) - now.keys():
+            _unshare(graph)
 
     @staticmethod
     def _put(opened: OpenBrain, graph: LocalGraph, name: str, found: DocumentGraph, done: Ingested) -> None:
@@ -123,6 +137,17 @@ class Adapters:
             truncated=before.truncated or more.truncated,
         )
         done.files_parsed += 1
+
+
+def _unshare(graph: LocalGraph) -> None:
+    """Let go of shared nodes that no document names any more."""
+    arrays = graph.arrays()
+    tied = {*arrays.source.tolist(), *arrays.target.tolist()}
+    named = {arrays.ids[row] for row in tied}
+    held = graph.owned(_SHARED)
+    kept = [node for node_id, node in graph.nodes(held).items() if node_id in named]
+    if len(kept) < len(held):
+        graph.merge(_SHARED, kept, ())
 
 
 def _grounded(opened: OpenBrain, graph: LocalGraph, found: DocumentGraph, done: Ingested) -> list[Edge]:

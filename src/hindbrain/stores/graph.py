@@ -300,6 +300,14 @@ class LocalGraph:
             )
         return tuple(row[0] for row in rows)
 
+    def owned(self, name: str) -> tuple[str, ...]:
+        """External ids of what an owner other than a file holds."""
+        with self._reading() as sql:
+            rows = sql.rows(
+                "select n.ext from node n join owner o on o.id = n.owner where o.kind = 1 and o.name = ? order by n.ext", (name,)
+            )
+        return tuple(row[0] for row in rows)
+
     def edges_of(self, node_id: str, *, limit: int) -> tuple[Edge, ...]:
         import numpy as np
 
