@@ -27,6 +27,7 @@ from hindbrain.domain.mission import (
 )
 from hindbrain.domain.task import Class
 from hindbrain.engines.course import Course, coursed
+from hindbrain.engines.flight import kept_target
 from hindbrain.engines.mission_chain import sealed
 from hindbrain.engines.moments import stamped
 from hindbrain.policy.missions import CLOSED_STATUSES, EVENTS
@@ -88,6 +89,7 @@ class Turn:
     made: list[MissionEvent] = field(default_factory=list)
     papers: list[StoredPaper] = field(default_factory=list)
     stepped: tuple[DoNot, ...] | None = None
+    redact: bool = False  # what lies outside the repository is not named
 
     @property
     def agent(self) -> str:
@@ -111,7 +113,7 @@ class Turn:
                 evidence_class=draft.evidence or kind.evidence,
                 outcome=draft.outcome or kind.outcome,
                 tool=draft.tool,
-                target=draft.target,
+                target=kept_target(draft.target, course.spec.repo) if self.redact else draft.target,
                 target_digest=draft.target_digest,
                 failure_class=draft.failure_class,
                 duration_ms=draft.duration_ms,
@@ -173,8 +175,9 @@ class Turn:
 class MissionLog:
     """The missions of one process's brains."""
 
-    def __init__(self, clock: Callable[[], int]) -> None:
+    def __init__(self, clock: Callable[[], int], *, redact_external: bool = False) -> None:
         self._clock = clock
+        self._redact = redact_external
         self._guard = threading.Lock()
         self._locks: dict[tuple[str, str], threading.RLock] = {}
         self._courses: OrderedDict[tuple[str, str], Course] = OrderedDict()
@@ -213,7 +216,7 @@ class MissionLog:
                     )
                     above = self._above(writer, spec)
                     writer.put_mission(head)
-                    turn = Turn(opened=opened, course=course, caller=caller, now=now, writer=writer)
+                    turn = Turn(opened=opened, course=course, caller=caller, now=now, writer=writer, redact=self._redact)
                     yield turn
                     self._moved(turn, head)
                     linked = self._linked(turn, above) if above is not None else None
@@ -248,7 +251,7 @@ class MissionLog:
         spec, writer = turn.course.spec, turn.writer
         key = (turn.opened.brain.id, above.mission_id)
         course = self._caught_up(key, above, lambda after: writer.mission_events(above.mission_id, after=after))
-        other = Turn(opened=turn.opened, course=course, caller=turn.caller, now=turn.now, writer=writer)
+        other = Turn(opened=turn.opened, course=course, caller=turn.caller, now=turn.now, writer=writer, redact=self._redact)
         payload = {"child_mission_id": spec.mission_id, "agent_id": spec.agent_id, "handoff_id": spec.handoff_id}
         other.add(Draft(event_type=EventType.RESUME, target=spec.mission_id, payload=payload))
         self._moved(other, above)
@@ -271,7 +274,9 @@ class MissionLog:
                         self._check_owner(caller, course)
                     if not over:
                         self._check_active(course)
-                    turn = Turn(opened=opened, course=course, caller=caller, now=self._clock(), writer=writer)
+                    turn = Turn(
+                        opened=opened, course=course, caller=caller, now=self._clock(), writer=writer, redact=self._redact
+                    )
                     yield turn
                     self._moved(turn, head)
             except BaseException:
