@@ -1,0 +1,49 @@
+"""Lane prompts: the task, the place, the budget and the form of the report. Nothing of what is planted, or of other lanes."""
+
+from hindbrain.domain.gym_fixture import FixtureInfo, GymFamily, LaneSpec
+
+__all__ = ["FINDINGS_FILE", "prompted"]
+
+FINDINGS_FILE = "findings.json"
+
+_FORM = f"""Write what you found to `{FINDINGS_FILE}` in the directory you were started in, as JSON:
+
+    {{"findings": [{{"path": "src/…", "line": 12, "symbol": "name", "statement": "what is wrong", "reproduction": null}}],
+     "answer": {{}}, "events": []}}
+
+`path` is relative to its repository; where there are several, add `repository`. `reproduction` may hold the text of a small
+Python file with functions named test_…, which fail because of what you found and pass once it is mended. `events` may hold what you did,
+one object each: {{"event_type": "file_read", "target": "src/…"}}."""
+
+_ANSWERS = {
+    GymFamily.HOST_RECOVERY: (
+        'Put one entry per state into `answer`: {"states": {"NAME": {"diagnosis": "…", "plan": ["…"], "claims": ["…"]}}}.'
+    ),
+    GymFamily.MULTI_REPO_ORIENTATION: 'Name the place in `answer`: {"repository": "…", "path": "…"}.',
+    GymFamily.BOUNDED_REFACTOR: "Change the files in place. The tests have to pass afterwards.",
+}
+
+_WAYS = {
+    "direct": "Work with files and commands alone.",
+    "graph": "Hindbrain is at hand: its graph answers search, activate and impact.",
+    "trained": "Hindbrain is at hand. Ask the graph once, then read sources, run documented examples and tests.",
+    "short": "Work as a mission of Hindbrain with the budget `short`: start, do what comes next, record it, verify, close.",
+    "mission": "Work as a mission of Hindbrain: start, do what comes next, record it, verify what you claim, close.",
+    "agent": "Work as you see fit.",
+}
+
+
+def prompted(info: FixtureInfo, lane: LaneSpec) -> str:
+    """The prompt of one lane."""
+    asked = "".join(f"- {name}: {value}\n" for name, value in sorted(info.request.items()))
+    parts = [
+        f"# {info.title}",
+        info.task,
+        *([asked.rstrip("\n")] if asked else []),
+        f"The repositories are directories of your workspace: {', '.join(info.repositories)}.",
+        _WAYS[lane.name],
+        f"Your budget is `{info.budget}`.",
+        *([_ANSWERS[info.family]] if info.family in _ANSWERS else []),
+        _FORM,
+    ]
+    return "\n\n".join(parts) + "\n"

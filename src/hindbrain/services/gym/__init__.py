@@ -1,0 +1,1 @@
+"""The gym: fixtures, lanes and rounds in which agents are measured."""
