@@ -5,10 +5,10 @@ from typing import Annotated, Any
 
 from msgspec import Meta, field
 
-from hindbrain.domain.mission import MissionMode
+from hindbrain.domain.mission import MissionEvent, MissionMode
 from hindbrain.domain.task import Count, Record
 
-__all__ = ["LANES", "AnswerKey", "Arm", "FixtureInfo", "GymFamily", "LaneSpec", "Seed"]
+__all__ = ["LANES", "AnswerKey", "Arm", "Finding", "FixtureInfo", "GymFamily", "LaneRun", "LaneSpec", "Seed"]
 
 
 class GymFamily(StrEnum):
@@ -78,6 +78,21 @@ class FixtureInfo(Record, frozen=True, kw_only=True):
     request: dict[str, Any] = field(default_factory=dict)  # what else the task names openly: a range of commits, a bound
 
 
+class Finding(Record, frozen=True, kw_only=True):
+    """Something an agent says is wrong. `reproduction` is the text of a small test file that fails because of it."""
+
+    finding_id: str
+    path: str
+    statement: str
+    repository: str = ""
+    line: int | None = None
+    symbol: str | None = None
+    kind: str = ""
+    reproduction: str | None = None
+    at_ms: Count = 0
+    document: str = ""  # the document whose words it is held against
+
+
 class LaneSpec(Record, frozen=True, kw_only=True):
     """A way of working, and the scripted agent that stands for it."""
 
@@ -98,3 +113,31 @@ LANES: dict[str, LaneSpec] = {
         LaneSpec(name="agent", arm=Arm.DIRECT, agent="command", says="any agent command in the lane's workspace"),
     )
 }
+
+
+class LaneRun(Record, frozen=True, kw_only=True):
+    """What one lane did. A lane whose fixture was not the locked one, or was changed where it may not be, is not valid."""
+
+    fixture: str
+    lane: str
+    arm: Arm
+    agent: str
+    digest_locked: str
+    digest_before: str
+    digest_after: str
+    valid: bool
+    completed: bool
+    started_ms: Count
+    ended_ms: Count
+    invalid_reason: str = ""
+    findings: tuple[Finding, ...] = ()
+    events: tuple[MissionEvent, ...] = ()
+    parent_events: tuple[MissionEvent, ...] = ()  # of the first half of a hand-over
+    closed: bool = False
+    mission_id: str | None = None
+    steps: tuple[str, ...] = ()  # the parts of the work loop that were really called
+    answer: dict[str, Any] = field(default_factory=dict)  # what a family asks for beside findings
+    tests_passed: bool | None = None
+    changed_paths: tuple[str, ...] = ()
+    note: str = ""
+    schema: str = "hindbrain-gym-lane-run-v1"

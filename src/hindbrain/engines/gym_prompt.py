@@ -12,8 +12,8 @@ _FORM = f"""Write what you found to `{FINDINGS_FILE}` in the directory you were 
      "answer": {{}}, "events": []}}
 
 `path` is relative to its repository; where there are several, add `repository`. `reproduction` may hold the text of a small
-Python file with functions named test_…, which fail because of what you found and pass once it is mended. `events` may hold what you did,
-one object each: {{"event_type": "file_read", "target": "src/…"}}."""
+Python file with functions named test_…, which fail because of what you found and pass once it is mended. `events` may hold what
+you did, one object each: {{"event_type": "file_read", "target": "src/…"}}."""
 
 _ANSWERS = {
     GymFamily.HOST_RECOVERY: (
