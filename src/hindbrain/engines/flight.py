@@ -70,7 +70,7 @@ class Recorder:
     def add(self, event: MissionEvent) -> FlightRecord:
         """Take in the next event, and give its line."""
         if event.event_type not in COUNTED_OUT:
-            self.graph += event.tool_family is Family.GRAPH
+            self.graph += event.tool_family is Family.GRAPH and event.event_type is not EventType.GRAPH_INGEST
             self.direct += GRADES[event.evidence_class] == "direct"
         self.loops += event.event_type is EventType.LOOP_WARNING
         self.seq = event.seq

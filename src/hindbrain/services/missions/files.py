@@ -1,0 +1,168 @@
+"""Mirrors of missions: files that follow from the store and can be made again. A mirror that cannot be written takes nothing from
+what was kept; the next turn makes it whole."""
+
+import logging
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable
+
+import msgspec
+
+from hindbrain.domain.errors import Busy
+from hindbrain.domain.mission import EventType, MissionEvent
+from hindbrain.engines.course import Course, stated
+from hindbrain.engines.flight import Recorder, recorded
+from hindbrain.engines.moments import stamped
+from hindbrain.services.brains import OpenBrain
+from hindbrain.services.missions.log import MissionLog, checked_id
+from hindbrain.stores.mission_files import MissionDirectory
+from hindbrain.stores.mission_port import StoredPaper
+
+__all__ = ["MissionFiles"]
+
+LOG = logging.getLogger("hindbrain.missions")
+
+_EVENTS, _FLIGHT, _STATE, _PROOF = "events.jsonl", "flight.jsonl", "state.json", "proof.json"
+_TURNING = frozenset((EventType.HANDOFF, EventType.RESUME, EventType.CLOSE))  # events after which the state is written
+_RECORDERS = 64
+
+
+class _EventLine(msgspec.Struct):
+    seq: int
+
+
+class _FlightLine(msgspec.Struct):
+    step_id: int
+
+
+def _event_seq(line: bytes) -> int | None:
+    try:
+        return msgspec.json.decode(line, type=_EventLine).seq
+    except msgspec.MsgspecError:
+        return None
+
+
+def _flight_seq(line: bytes) -> int | None:
+    try:
+        return msgspec.json.decode(line, type=_FlightLine).step_id
+    except msgspec.MsgspecError:
+        return None
+
+
+class MissionFiles:
+    """Writes `missions/<id>/` below a brain's directory: `events.jsonl`, `flight.jsonl`, `state.json`, `handoff-N.json`,
+    `proof.json`. Put `mirror` among the mirrors of the log."""
+
+    def __init__(self, log: MissionLog) -> None:
+        self._log = log
+        self._guard = threading.Lock()
+        self._recorders: OrderedDict[tuple[str, str], Recorder] = OrderedDict()
+        self.troubles: dict[str, str] = {}  # mission -> why its files are behind
+
+    def directory(self, opened: OpenBrain, mission_id: str) -> MissionDirectory:
+        """Where the files of a mission are."""
+        return MissionDirectory(opened.directory / "missions" / checked_id(mission_id))
+
+    def mirror(
+        self, opened: OpenBrain, course: Course, events: tuple[MissionEvent, ...], papers: tuple[StoredPaper, ...]
+    ) -> None:
+        """Follow one turn."""
+        if not events and not papers:
+            return
+        name = course.spec.mission_id
+        try:
+            if name in self.troubles:
+                self.rebuild(opened, name)
+                del self.troubles[name]
+                return
+            place = self.directory(opened, name)
+            place.make()
+            with place.lock():
+                self._lines(opened, place, course, events)
+                for paper in papers:
+                    place.write(_paper_name(paper), paper.body + "\n")
+                if any(one.seq == 1 or one.event_type in _TURNING for one in events):
+                    self._write_state(place, course)
+        except (OSError, Busy) as failed:
+            self.troubles[name] = str(failed)
+            LOG.warning("the files of mission %s are behind its events: %s", name, failed)
+
+    def state(self, opened: OpenBrain, course: Course) -> str:
+        """Write the state as it is now; what the file says."""
+        place = self.directory(opened, course.spec.mission_id)
+        place.make()
+        with place.lock():
+            return self._write_state(place, course)
+
+    def rebuild(self, opened: OpenBrain, mission_id: str) -> tuple[str, ...]:
+        """Make every file again from the store; their names."""
+        place = self.directory(opened, mission_id)
+        with self._log.reading(opened, mission_id) as course:
+            events = self._log.events(opened, mission_id, limit=course.seq)
+            papers = [
+                *opened.store.mission_papers(mission_id, kind="handoff"),
+                *opened.store.mission_papers(mission_id, kind="proof"),
+            ]
+            place.make()
+            with place.lock():
+                place.replace(_EVENTS, map(msgspec.json.encode, events))
+                place.replace(_FLIGHT, map(msgspec.json.encode, recorded(course.spec, events)))
+                for paper in papers:
+                    place.write(_paper_name(paper), paper.body + "\n")
+                self._write_state(place, course)
+        return tuple(dict.fromkeys((_EVENTS, _FLIGHT, _STATE, *map(_paper_name, papers))))
+
+    # -- within ------------------------------------------------------------------------------------------------------
+
+    def _lines(self, opened: OpenBrain, place: MissionDirectory, course: Course, events: tuple[MissionEvent, ...]) -> None:
+        """Bring both streams to the last event. Usually what is missing is what this turn made."""
+        if not events:
+            return
+        first = events[0].seq
+
+        def since(seq: int) -> tuple[MissionEvent, ...]:
+            held = events if seq >= first - 1 else self._log.events(opened, course.spec.mission_id, after=seq)
+            return tuple(one for one in held if seq < one.seq <= course.seq)
+
+        records = self._recorder(opened, course, first, events)
+        place.bring_up(_EVENTS, _event_seq, course.seq, lambda seq: map(msgspec.json.encode, since(seq)))
+
+        def flown(seq: int) -> Iterable[bytes]:
+            if seq >= first - 1:
+                return (line for step, line in records if step > seq)
+            whole = recorded(course.spec, self._log.events(opened, course.spec.mission_id, limit=course.seq))
+            return (msgspec.json.encode(one) for one in whole if one.step_id > seq)
+
+        place.bring_up(_FLIGHT, _flight_seq, course.seq, flown)
+
+    def _recorder(
+        self, opened: OpenBrain, course: Course, first: int, events: tuple[MissionEvent, ...]
+    ) -> list[tuple[int, bytes]]:
+        """The lines of these events, with the totals of all before them."""
+        name = course.spec.mission_id
+        key = (opened.brain.id, name)
+        with self._guard:
+            recorder = self._recorders.pop(key, None)
+        if recorder is None or recorder.seq > first - 1:
+            recorder = Recorder.of(course.spec)
+        if recorder.seq < first - 1:
+            for one in self._log.events(opened, name, after=recorder.seq, limit=first - 1 - recorder.seq):
+                recorder.add(one)
+        lines = [(one.seq, msgspec.json.encode(recorder.add(one))) for one in events]
+        with self._guard:
+            self._recorders[key] = recorder
+            while len(self._recorders) > _RECORDERS:
+                self._recorders.popitem(last=False)
+        return lines
+
+    @staticmethod
+    def _write_state(place: MissionDirectory, course: Course) -> str:
+        """The state without its events, which stand beside it: a file that is written again must not grow with the mission."""
+        made = stated(course, now=course.updated_at, stamp=stamped(course.updated_at))
+        text = msgspec.json.format(msgspec.json.encode(made), indent=2).decode() + "\n"
+        place.write(_STATE, text)
+        return text
+
+
+def _paper_name(paper: StoredPaper) -> str:
+    return _PROOF if paper.kind == "proof" else f"handoff-{paper.number}.json"

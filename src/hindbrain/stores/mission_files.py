@@ -1,0 +1,78 @@
+"""Files of one mission: lines that are added to, and papers that are written whole. Private; links are not followed."""
+
+import os
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+from hindbrain.stores.atomic import write_text
+from hindbrain.stores.locks import locked
+
+__all__ = ["MissionDirectory"]
+
+_BLOCK = 16_384
+_WAIT_S = 2.0
+
+
+class MissionDirectory:
+    """`missions/<id>/` of one brain."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def make(self) -> None:
+        """Have the directory, readable by its owner only."""
+        self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+    def lock(self) -> AbstractContextManager[None]:
+        """The one writer, among all processes."""
+        return locked(self.path / ".lock", wait_s=_WAIT_S)
+
+    def last_line(self, name: str) -> bytes | None:
+        """The last line of a file; b"" when it has none, None when its end is no whole line."""
+        try:
+            handle = os.open(self.path / name, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+        except FileNotFoundError:
+            return b""
+        with os.fdopen(handle, "rb") as file:
+            end = file.seek(0, os.SEEK_END)
+            if end == 0:
+                return b""
+            tail, at = b"", end
+            while at > 0 and tail.count(b"\n", 0, -1) == 0:
+                at = max(0, at - _BLOCK)
+                file.seek(at)
+                tail = file.read(end - at)
+                if not tail.endswith(b"\n"):
+                    return None
+            return tail[:-1].rpartition(b"\n")[2]
+
+    def append(self, name: str, lines: Iterable[bytes]) -> None:
+        """Add lines, each handed to the system before this returns: the end of this process does not take them along."""
+        handle = os.open(self.path / name, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        try:
+            data = b"".join(line + b"\n" for line in lines)
+            while data:
+                data = data[os.write(handle, data) :]
+        finally:
+            os.close(handle)
+
+    def replace(self, name: str, lines: Iterable[bytes]) -> None:
+        """Write a file of lines anew."""
+        write_text(self.path / name, b"".join(line + b"\n" for line in lines).decode())
+
+    def write(self, name: str, text: str) -> None:
+        """Write a paper whole."""
+        write_text(self.path / name, text)
+
+    def bring_up(
+        self, name: str, seq_of: Callable[[bytes], int | None], upto: int, lines: Callable[[int], Iterable[bytes]]
+    ) -> None:
+        """Make a file of lines end with number `upto`. What is missing is added; a file whose end cannot be read is made again.
+        One that is further already was written by somebody who came later."""
+        last = self.last_line(name)
+        seq = None if last is None else 0 if last == b"" else seq_of(last)
+        if seq is None:
+            self.replace(name, lines(0))
+        elif seq < upto:
+            self.append(name, lines(seq))
