@@ -173,7 +173,7 @@ def test_med_014_an_ingest_root_is_covered_too(world: World) -> None:
     x = world.brain("x")
     library = world.repository("library", src__lib_py="y = 1\n")
 
-    answer = world.at(x).call("ingest", path=library)
+    answer = world.at(x).call("ingest", path=library, federation_intent=True)
 
     assert answer["ok"], answer
     assert world.at(os.path.join(library, "src")).memorize("Seen from the library")["origin_brain"] == x

@@ -206,7 +206,7 @@ def test_gr_024_another_directory_is_merged_beside_the_code(world: World) -> Non
     y = world.repository("lib", util_py="def help_me(): ...\n")
     before = set(graph(world, x).arrays().ids)
 
-    answer = ingest(world, x, path=y)
+    answer = ingest(world, x, path=y, federation_intent=True)
 
     assert answer["mode"] == "merge"
     assert before < set(graph(world, x).arrays().ids)
@@ -280,7 +280,7 @@ def test_gr_027_the_inventory_has_the_real_digest(world: World) -> None:
 def test_gr_028_roots_are_in_order_and_survive_a_restart(world: World) -> None:
     x = world.brain("a")
     b = world.repository("b", u_py="x = 1\n")
-    ingest(world, x, path=b)
+    ingest(world, x, path=b, federation_intent=True)
 
     assert ingest(world, x, mode="merge")["ingest_roots"] == [b, x]
 

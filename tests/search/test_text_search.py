@@ -170,7 +170,7 @@ def test_gr_097_a_scope_with_two_meanings_is_an_error_that_lists_both(world: Wor
     world.repository("extra", a_py="x = 1\n")
     other = world.repository("elsewhere/root", b_py="y = 1\n")
     world.repository("elsewhere/extra", c_py="z = 1\n")
-    world.at(shop).call("ingest", path=other)
+    assert world.at(shop).call("ingest", path=other, federation_intent=True)["ok"]
 
     error = world.at(shop).call("search", query="x", scope="extra", auto_ingest=True)["error"]
 

@@ -13,6 +13,7 @@ __all__ = [
     "CallerRootUnknown",
     "ClaimTooLarge",
     "ConfigInvalid",
+    "FederationNeeded",
     "GateClosed",
     "HandoverBroken",
     "HindbrainError",
@@ -137,6 +138,12 @@ class AlreadyCovered(Refusal):
     """The directory already has a brain: the caller is home."""
 
     code = "already_covered"
+
+
+class FederationNeeded(Refusal):
+    """A second repository goes into a graph only when somebody says that both are meant."""
+
+    code = "federation_needed"
 
 
 class MedullaForbidsCode(Refusal):

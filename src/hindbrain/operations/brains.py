@@ -6,7 +6,15 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta
 
 from hindbrain.domain.caller import Caller
-from hindbrain.domain.errors import AlreadyCovered, HumanNeeded, InvalidParams, MedullaForbidsCode, PathRefused, UnknownBrain
+from hindbrain.domain.errors import (
+    AlreadyCovered,
+    FederationNeeded,
+    HumanNeeded,
+    InvalidParams,
+    MedullaForbidsCode,
+    PathRefused,
+    UnknownBrain,
+)
 from hindbrain.operations.registry import Effect, operation
 from hindbrain.services.call import Call
 from hindbrain.services.ingests import Request
@@ -29,7 +37,7 @@ def _path(path: str | None, caller: Caller) -> str:
     idempotent=True,
     progress=True,
     positional=("path",),
-    raises=(AlreadyCovered, HumanNeeded, MedullaForbidsCode, PathRefused, InvalidParams),
+    raises=(AlreadyCovered, FederationNeeded, HumanNeeded, MedullaForbidsCode, PathRefused, InvalidParams),
 )
 def ingest(
     call: Call,
@@ -45,6 +53,7 @@ def ingest(
     dotfile_patterns: Annotated[list[str] | None, Meta(description="which hidden files, e.g. .github/**")] = None,
     force: Annotated[bool, Meta(description="let notes or L1GHT files replace the code of a brain")] = False,
     tier: Annotated[str | None, Meta(description="medulla is refused for code")] = None,
+    federation_intent: Annotated[bool, Meta(description="take in a second repository on purpose")] = False,
 ) -> dict[str, Any]:
     """Take files into a brain's graph; with project_root create the brain in the same call and start from its north."""
     target = _path(path, call.caller)
@@ -63,6 +72,7 @@ def ingest(
         project_root=_path(project_root, call.caller) if project_root is not None else None,
         tier=tier,
         progress=call.progress,
+        federation_intent=federation_intent,
     )
     if project_root is not None:
         answer["north"] = call.house.north.north(call.caller, task=None, tier=None).answer

@@ -135,7 +135,9 @@ class Finding:
             raise InvalidParams(
                 f"scope {scope[:120]!r} can mean several directories: {', '.join(meant)}", fix="give one of them as scope"
             )
-        self._projects.ingest(caller, Request(path=meant[0], mode="merge"), project_root=None, tier=None, progress=progress)
+        request = Request(path=meant[0], mode="merge")
+        # Whoever names a directory and asks to have it taken in has said that it is meant, too.
+        self._projects.ingest(caller, request, project_root=None, tier=None, progress=progress, federation_intent=True)
         return meant
 
 

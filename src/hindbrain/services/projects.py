@@ -12,10 +12,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from hindbrain.domain.brain import Brain, BrainId, contains
 from hindbrain.domain.caller import Caller, Channel
-from hindbrain.domain.errors import AlreadyCovered, HumanNeeded, InvalidParams, MedullaForbidsCode, PathRefused, UnknownBrain
+from hindbrain.domain.errors import (
+    AlreadyCovered,
+    FederationNeeded,
+    HumanNeeded,
+    InvalidParams,
+    MedullaForbidsCode,
+    PathRefused,
+    UnknownBrain,
+)
 from hindbrain.domain.ledger import Act
+from hindbrain.engines.guard_recovery import federation
 from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.evidence_anchor import note_former
 from hindbrain.services.ingests import Ingests, Request
@@ -24,7 +35,7 @@ from hindbrain.services.routing import Router, refuse_home_directory
 from hindbrain.stores.atomic import write_text
 from hindbrain.stores.files import ClaimDirectory
 from hindbrain.stores.home import IGNORED_IN_REPO, REPO_DIR, Home
-from hindbrain.stores.repository import canonical_root, main_path, repository_of
+from hindbrain.stores.repository import canonical_root, is_project, main_path, repository_of
 
 __all__ = ["Projects"]
 
@@ -62,6 +73,7 @@ class Projects:
         project_root: str | None,
         tier: str | None,
         progress: Callable[[int, int, str], None],
+        federation_intent: bool = False,
     ) -> dict[str, Any]:
         """Take a repository's files, or a brain's own claim files, into a brain; with project_root it creates the brain."""
         self._ingests.check(request)
@@ -77,6 +89,8 @@ class Projects:
         with self._brains.use(brain) as opened:
             if request.adapter == "light" and any(contains(str(place.path), target) for place in opened.places):
                 return self._light(opened)
+            self._refuse_managed(target)
+            self._refuse_second(brain, target, intent=federation_intent)
             # The whole project: its own claim files are L1GHT too, wherever its brain keeps them.
             own = self._light(opened) if request.adapter == "light" and target == brain.root else {}
             ingest = self._take_tree(caller, opened, replace(request, path=target), progress)
@@ -105,6 +119,27 @@ class Projects:
                 f"{target[:200]!r} lies outside of {here}; taking it in takes a person",
                 fix=f"a person runs it in a terminal: hindbrain ingest {target[:200]}",
             )
+
+    def _refuse_managed(self, target: str) -> None:
+        """What Hindbrain keeps for itself is nobody's source: another brain's memory lies there, too."""
+        if contains(canonical_root(self._home.path), target):
+            raise PathRefused(
+                f"{target[:200]} lies in the home of Hindbrain: a folder it manages is no workspace",
+                fix="give the directory of a repository",
+            )
+
+    @staticmethod
+    def _refuse_second(brain: Brain, target: str, *, intent: bool) -> None:
+        """One graph holds one repository, unless somebody says that several are meant."""
+        if intent or brain.root is None or brain.covers(main_path(target)) or not os.path.isdir(target) or not is_project(target):
+            return
+        why = f"{target[:200]} is another repository than {brain.root}, and nobody said that both are meant"
+        way = federation(brain.root, target, repo=target, present=False, why=why)
+        raise FederationNeeded(
+            why,
+            fix="give it a brain of its own with project_root, or say federation_intent for a task that truly spans both",
+            federation=msgspec.to_builtins(way),
+        )
 
     def _take_tree(
         self, caller: Caller, opened: OpenBrain, request: Request, progress: Callable[[int, int, str], None]

@@ -8,7 +8,17 @@ from pathlib import Path
 
 from hindbrain.stores.git import asked
 
-__all__ = ["Names", "Repository", "canonical_root", "files_of", "main_path", "repository_of", "workspace_hint", "worktrees_of"]
+__all__ = [
+    "Names",
+    "Repository",
+    "canonical_root",
+    "files_of",
+    "is_project",
+    "main_path",
+    "repository_of",
+    "workspace_hint",
+    "worktrees_of",
+]
 
 # Control characters, line ends of any kind, and marks that turn the direction of what follows.
 _STEERING = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
@@ -105,6 +115,12 @@ def workspace_hint(path: str) -> str:
         if any(os.path.exists(os.path.join(directory, marker)) for marker in _MARKERS):
             return directory
     return path
+
+
+def is_project(path: str) -> bool:
+    """Whether a directory belongs to a repository or looks like a project; notes and papers lie in plain ones."""
+    inside = os.path.join(path, "x")  # the hint of a path that has no project at or above it is the path itself
+    return workspace_hint(inside) != inside
 
 
 class Names:

@@ -21,9 +21,9 @@ from hindbrain.services.routing import Router
 from hindbrain.stores.home import Home
 from hindbrain.stores.identity import branch_head, identity_of
 from hindbrain.stores.installation import installed, running, started_as
-from hindbrain.stores.repository import canonical_root, main_path, repository_of, workspace_hint
+from hindbrain.stores.repository import canonical_root, is_project, main_path, repository_of
 
-__all__ = ["Guard", "Looked", "guard_payload", "is_project"]
+__all__ = ["Guard", "Looked", "guard_payload"]
 
 _PING_S = 1.0  # an owner that takes longer is not there for an agent, and the guard is not to hang on it
 _ORIGINS: dict[RootSource, RootOrigin] = {
@@ -54,12 +54,6 @@ def guard_payload(looked: Looked, warnings: Sequence[str] = ()) -> dict[str, Any
         "stale_build": looked.stale_build,
         "warnings": [*warnings, *looked.warnings],
     }
-
-
-def is_project(path: str) -> bool:
-    """Whether a directory belongs to a repository or looks like a project; notes and papers lie in plain ones."""
-    inside = os.path.join(path, "x")  # the hint of a path that has no project at or above it is the path itself
-    return workspace_hint(inside) != inside
 
 
 class Guard:
