@@ -12,7 +12,15 @@ from hindbrain.domain.handover import Covered, Handoff, Inheritance
 from hindbrain.domain.mission import EventType, Family, MissionEvent, MissionSpec, Outcome
 from hindbrain.engines.course import Course, coursed
 from hindbrain.engines.handover import covered_by, handed, handoff_digest
-from hindbrain.engines.inheriting import Facts, inherit, inherited_do_not, known_targets, recheck_move, rechecks_due, starters
+from hindbrain.engines.inheriting import (
+    Facts,
+    inherit,
+    inherited_do_not,
+    known_targets,
+    recheck_move,
+    rechecks_due,
+    starter_focus,
+)
 from hindbrain.engines.mission_query import normal_query
 from hindbrain.engines.moments import stamped
 from hindbrain.engines.repeats import Repeats, reduction, repeated_work
@@ -202,8 +210,8 @@ def test_aol_281_a_child_inherits_claims_dead_paths_what_was_covered_and_where_t
         (Family.TEST, "pytest tests/test_a.py"),
         (Family.GRAPH, normal_query("closes FILE the who")),
     } <= items
-    move = starters(taken.inheritance)[0]
-    assert (move.target, move.suggested_focus) == ("src/next.py", ("who closes the file?",))
+    assert taken.inheritance.next_required_move["move"]["target"] == "src/next.py"
+    assert starter_focus(taken.inheritance) == ("who closes the file?",)
 
 
 def test_aol_282_only_claims_on_a_file_that_changed_become_stale_and_it_is_read_next() -> None:
@@ -320,7 +328,9 @@ def test_aol_284_twelve_counted_and_three_covered_is_a_quarter() -> None:
         event("file_edit", "src/a.py"),
     )
 
-    found = repeated_work(covered_by(handoff), child)
+    checked = msgspec.structs.replace(read("src/a.py"), actor="runtime")  # the runtime's own look at a cited file
+
+    found = repeated_work(covered_by(handoff), (*child, checked))
 
     assert (found.counted, found.covered, found.share) == (12, 3, 0.25)
 
@@ -357,7 +367,7 @@ def handing(desk: MissionDesk) -> Handing:
         found = Path(repo, path)
         return sha(found.read_text(encoding="utf-8")) if found.is_file() else None
 
-    return Handing(desk.log, digest, lambda _course, _now: MOVE, lambda event_id: sha(event_id)[7:23])
+    return Handing(desk.log, digest, lambda _opened, _course, _now: MOVE, lambda event_id: sha(event_id)[7:23])
 
 
 def given(desk: MissionDesk, *, leave: bool = True, mission_id: str = "msn_01TEST", agent: str = "a1") -> Handoff:

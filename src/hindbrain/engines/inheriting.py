@@ -13,7 +13,18 @@ from hindbrain.engines.course import Course
 from hindbrain.engines.handover import covered_by, path_of
 from hindbrain.engines.moments import milliseconds
 
-__all__ = ["Change", "Facts", "Taken", "inherit", "inherited_do_not", "known_targets", "recheck_move", "rechecks_due", "starters"]
+__all__ = [
+    "Change",
+    "Facts",
+    "Taken",
+    "inherit",
+    "inherited_do_not",
+    "known_targets",
+    "recheck_move",
+    "rechecks_due",
+    "starter_focus",
+    "told_of",
+]
 
 _HOUR = 3_600_000
 _ANCHORS = 5  # more would be a list to work through, not a hint where to look
@@ -209,11 +220,15 @@ def known_targets(handoff: Handoff, inheritance: Inheritance, told: tuple[str, .
     return tuple(one for one in dict.fromkeys((*paths, *told)) if one not in dead)
 
 
-def starters(inheritance: Inheritance) -> tuple[Move, ...]:
-    """The move that is due, with the places in the graph where those before found something."""
-    move = inheritance.next_required_move.get("move")
-    if not isinstance(move, Mapping):
-        return ()
-    focus = tuple(dict.fromkeys(one.node_or_query for one in inheritance.anchors))[:_ANCHORS]
-    made = msgspec.convert(dict(move), Move)
-    return (msgspec.structs.replace(made, suggested_focus=tuple(dict.fromkeys((*made.suggested_focus, *focus)))),)
+def starter_focus(inheritance: Inheritance) -> tuple[str, ...]:
+    """Places in the graph where those before found something: for the first moves."""
+    return tuple(dict.fromkeys(one.node_or_query for one in inheritance.anchors))[:_ANCHORS]
+
+
+def told_of(inheritance: Inheritance) -> dict[str, Any] | None:
+    """What an agent is told of it; None when there is nothing before it."""
+    if not inheritance.handoff_ids:
+        return None
+    told: dict[str, Any] = msgspec.to_builtins(inheritance)
+    told.pop("parent_span_id")
+    return told

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from hindbrain.domain.handover import Covered
-from hindbrain.domain.mission import MissionEvent
+from hindbrain.domain.mission import AGENT_STARTED, MissionEvent
 from hindbrain.engines.handover import covers, path_of
 
 __all__ = ["Repeats", "reduction", "repeated_work"]
@@ -46,7 +46,7 @@ def repeated_work(
     counted = repeated = entered = 0
     for event in events:
         one = covers(event, repo)
-        if one is None:
+        if one is None or not event.actor.startswith(AGENT_STARTED):  # what the runtime reads to check a claim is no one's work
             continue
         entered += one.item in closed or path_of(event.target or "", repo) in closed
         if one.item in due:

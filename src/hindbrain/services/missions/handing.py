@@ -23,7 +23,9 @@ from hindbrain.stores.mission_port import StoredPaper
 
 __all__ = ["Child", "ChildProof", "Handing", "NextMoveOf", "Resumed"]
 
-NextMoveOf = Callable[[Course, int], dict[str, Any]]  # {"move", "do_not", "soft_warning"} as the router says it at that moment
+NextMoveOf = Callable[
+    [OpenBrain, Course, int], dict[str, Any]
+]  # {"move", "do_not", "soft_warning"} as the router says it at that moment
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +75,7 @@ class Handing:
     def handoff(self, turn: Turn, *, recipient: str | None = None, summary: str = "", leave: bool = True) -> Handoff:
         """Write the mission down for whoever goes on. With `leave` it waits; without, its agent works on. Texts were checked."""
         course = turn.course
-        move = self._next(course, turn.now)
+        move = self._next(turn.opened, course, turn.now)
         made = self._made(turn, move, recipient=recipient, summary=summary)
         payload = {
             "handoff_id": made.handoff_id,
