@@ -197,6 +197,7 @@ class ProofPacket(Record, frozen=True, kw_only=True):
     handoff_count: Count = 0
     children: dict[str, str] = field(default_factory=dict)  # mission id -> event digest of what was done by others for this one
     left_out: dict[str, int] = field(default_factory=dict)  # lists that were cut, and how much of each is in the whole file
+    full_file: str = ""  # where the whole is: the events, from which everything else follows
     policy_version: str = ""
     created_at: str = ""
     ledger: LedgerPlace | None = None

@@ -1,4 +1,4 @@
-"""Proof tables: what a reference may be called, how sure an unproven claim may be, how much of an output and a packet is kept, and
+"""Proof tables: what a reference may be called, how sure an unproven claim may be, how much of outputs and packets is kept, and
 which commands are tests, compilers and linters."""
 
 from collections.abc import Mapping
