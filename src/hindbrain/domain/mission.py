@@ -379,6 +379,7 @@ class DoNot(Record, frozen=True, kw_only=True):
     reason: str
     source: Literal["route", "loop", "ggs", "memory", "handoff", "guard"]
     until: str
+    since: Count = 0  # the event after which it was said
 
 
 class BudgetLeft(Record, frozen=True, kw_only=True):

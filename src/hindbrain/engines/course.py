@@ -27,13 +27,17 @@ from hindbrain.domain.mission import (
     TrustEnvelope,
 )
 from hindbrain.engines.mission_chain import DIGEST, genesis
+from hindbrain.engines.mission_loops import LoopWatch
 from hindbrain.engines.moments import milliseconds
+from hindbrain.policy.mission_routes import DIRECT_FAMILIES
 from hindbrain.policy.missions import COUNTED_OUT, GRADES, MODES, SWEEPS
 
 __all__ = ["Course", "Seen", "coursed", "stated"]
 
 _E = EventType
+_RUNTIME = "runtime"  # as an actor
 _RECENT = 16
+_CANDIDATES = 20  # places that an answer of the graph is remembered by
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +97,7 @@ class Course:
     rounds: list[dict[str, Any]] = field(default_factory=list)  # what the controller was told, and what it said
     round_failures: list[str] = field(default_factory=list)  # classes of failure since the last round
     forbidden: tuple[DoNot, ...] = ()  # what the last move forbade; kept like `steps`
-    lifted: set[str] = field(default_factory=set)  # what a dissent set free
+    lifted: set[str] = field(default_factory=set)  # what a dissent set free for good: an item it names, a target
     checked: set[str] = field(default_factory=set)  # plan, version, changelog, trust, ingest: what was looked at once
     statements: dict[str, str] = field(default_factory=dict)  # of documents: bound, unbound or open
     blocked_retrieval: str | None = None  # the tool that answered nothing though the graph is populated
@@ -105,6 +109,16 @@ class Course:
     children: dict[str, None] = field(default_factory=dict)
     confidence: float | None = None
     closing: dict[str, Any] = field(default_factory=dict)
+    loops: LoopWatch = field(init=False)
+    candidates: tuple[str, ...] = ()  # where the last answer of the graph points, best first
+    existing: set[str] = field(default_factory=set)  # targets of claims that are files
+    missed: set[str] = field(default_factory=set)  # targets that were looked for and showed nothing
+    repairs: dict[str, None] = field(default_factory=dict)  # tools of recovery that were used since the trouble began
+    dissent: dict[str, Any] | None = None  # what the agent chose instead, until it has done something
+    declared: tuple[int, dict[str, Any]] | None = None  # the last event that a dissent announced, and the dissent
+
+    def __post_init__(self) -> None:
+        self.loops = LoopWatch(self.spec.route, self.inherited)
 
     @property
     def direct_count(self) -> int:
@@ -168,14 +182,19 @@ class Course:
         """Take in the next event."""
         at = milliseconds(event.timestamp) or 0
         self.seq, self.head, self.updated_at = event.seq, event.hash, max(self.updated_at, at)
+        self.loops.note(event)
+        self.repeated_searches = self.loops.repeated
         counted = event.event_type not in COUNTED_OUT
         if event.source == "agent" and self.began_at is None:
             self.began_at = at
         if event.tool is not None:
             self.tools[event.tool] = None
         if counted:
-            self.tool_calls += 1
             self._count(event)
+        if counted and event.actor != _RUNTIME:  # what the runtime reads to check a claim is no call of the agent
+            self.tool_calls += 1
+            if self.dissent is not None:
+                self.declared, self.dissent = (event.seq, self.dissent), None
         if event.agent_confidence is not None:
             self.confidence = event.agent_confidence
         if event.failure_class is not None:
@@ -202,16 +221,21 @@ class Course:
 
     def _count(self, event: MissionEvent) -> None:
         grade = GRADES[event.evidence_class]
-        if event.tool_family is Family.GRAPH:
+        if event.tool_family is Family.GRAPH and event.event_type is not _E.GRAPH_INGEST:  # ingest answers nothing
             self.graph_calls += 1
             self.streak += 1
+        if event.tool_family in (Family.RECOVERY, Family.HOST) and event.tool:
+            self.repairs[event.tool] = None
         if grade == "direct":
             self.direct[event.evidence_class] += 1
             self.last_direct, self.streak = event.seq, 0
             if event.target:
                 self.directs_by_target[event.target] = event.seq
+                self.missed.discard(event.target)
         elif grade == "graph_only":
             self.graph_only[event.evidence_class] += 1
+        elif event.target and event.tool_family in DIRECT_FAMILIES:
+            self.missed.add(event.target)
 
     def _rule_out(self, event: MissionEvent, target: str) -> None:
         before = self.dead.get(target)
@@ -261,16 +285,21 @@ class Course:
                     event_id=event.event_id,
                 )
                 self.anchors.append(made)
+            named = event.payload.get("candidates")
+            if isinstance(named, list | tuple):
+                self.candidates = tuple(str(one) for one in named[:_CANDIDATES])
         if event.event_type in (_E.AUDIT, _E.IMPACT, _E.GRAPH_INGEST):
             self.checked.add(event.event_type.value)
         populated = self.trust is not None and self.trust.node_count > 0
         if event.event_type in (_E.SEMANTIC_SEARCH, _E.GRAPH_QUERY, _E.AUDIT):
             failed = event.outcome in (Outcome.BLOCKED, Outcome.EMPTY, Outcome.ERROR) and populated
+            if failed and self.blocked_retrieval is None:
+                self.repairs = {}
             self.blocked_retrieval = (event.tool or event.event_type.value) if failed else None
 
     def _searched(self, event: MissionEvent) -> None:
-        if event.outcome is Outcome.FOUND:
-            self.blocked_retrieval = None  # the literal search answered instead
+        if event.outcome in (Outcome.FOUND, Outcome.EMPTY):
+            self.blocked_retrieval = None  # the literal search answered instead; that nothing is there is an answer too
 
     def _edited(self, event: MissionEvent) -> None:
         self.last_edit = event.seq
@@ -293,6 +322,7 @@ class Course:
         claim = msgspec.convert(event.payload["claim"], MissionClaim)
         before = self.claims.get(claim.claim_id)
         self.claims[claim.claim_id] = claim
+        self.existing.update(str(one) for one in event.payload.get("existing", ()))
         if claim.verdict == "verified_for_mission" and (before is None or before.verdict != "verified_for_mission"):
             self.last_verified = event.seq
             if self.first_good_at is None:
@@ -307,8 +337,8 @@ class Course:
 
     def _dissented(self, event: MissionEvent) -> None:
         self.dissents += 1
-        chosen = (event.payload.get("chosen_tool"), event.payload.get("item"), event.target)
-        self.lifted.update(str(one) for one in chosen if one)
+        self.dissent = {**event.payload, "target": event.target}
+        self.lifted.update(str(one) for one in (event.payload.get("item"), event.target) if one)
 
     def _guarded(self, event: MissionEvent) -> None:
         guard = msgspec.convert(event.payload["guard"], ContextGuard)
@@ -317,7 +347,10 @@ class Course:
         self.guard = guard
         if (trust := event.payload.get("trust")) is not None:
             self.trust = msgspec.convert(trust, TrustEnvelope)
-        self.stale_build = bool(event.payload.get("stale_build", False))
+        stale = bool(event.payload.get("stale_build", False))
+        if stale and not self.stale_build:
+            self.repairs = {}
+        self.stale_build = stale
         self._warn(event)
 
     def _recovered(self, event: MissionEvent) -> None:
@@ -339,8 +372,6 @@ class Course:
 
     def _looped(self, event: MissionEvent) -> None:
         self.loop_warnings += 1
-        if event.payload.get("rule") == "LW2":
-            self.repeated_searches += 1
 
     def _warn(self, event: MissionEvent) -> None:
         said = event.payload.get("warnings") or ()
