@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from hindbrain import __version__
 from hindbrain.domain.caller import UNKNOWN_AGENT, AgentId, Caller, Channel, RootSource, SessionId
@@ -19,6 +19,9 @@ from hindbrain.stores.home import Home, default_home
 from hindbrain.stores.opening import store_opener
 from hindbrain.stores.repository import canonical_root
 from hindbrain.surfaces.client import caller_root, remote_session
+
+if TYPE_CHECKING:
+    from hindbrain.services.telemetry import Telemetry
 
 __all__ = ["App", "Session", "open"]
 
@@ -36,6 +39,14 @@ def _is_text(value: str) -> bool:
 
 def _no_progress(done: int, total: int, text: str) -> None:
     """Nobody is watching."""
+
+
+def _telemetry(where: str) -> "Telemetry | None":
+    if where.strip().lower() in ("", "off", "false"):
+        return None
+    from hindbrain.services.telemetry import Telemetry, sink_of  # only an operator who asked for it pays for it
+
+    return Telemetry(sink_of(where.strip()))
 
 
 class App:
@@ -62,6 +73,9 @@ class App:
             resident=resident,  # the owner stays and has time beside its calls
         )
         self.events = self.house.events
+        self.telemetry = _telemetry(settings.text("otel_export"))
+        if self.telemetry is not None:
+            self.house.mission_log.mirrors.append(self.telemetry.mirror)
         self.house.recovery.offered = tuple(name for name, op in REGISTRY.items() if op.everyday)
 
     def call(
@@ -74,11 +88,21 @@ class App:
             agent=AgentId(agent) if isinstance(agent, str) and agent.strip() and _is_text(agent) else caller.agent,
             told_root=canonical_root(root) if isinstance(root, str) and os.path.isabs(root) and "\x00" not in root else None,
         )
-        return dispatch(Call(caller=told, house=self.house, progress=progress or _no_progress), operation, arguments)
+        call = Call(caller=told, house=self.house, progress=progress or _no_progress)
+        if self.telemetry is None:
+            return dispatch(call, operation, arguments)
+        started = time.time_ns()
+        answer = dispatch(call, operation, arguments)
+        self.telemetry.operation(self.house.brains, told, operation, answer, started_ns=started, ended_ns=time.time_ns())
+        return answer
 
     def end_session(self, session: str) -> None:
         """A connection closed: its session binds nothing any more."""
         self.house.router.end(session)
+
+    def roots_changed(self, caller: Caller) -> None:
+        """A client of MCP says that other directories are open now: missions of its session are looked at again."""
+        self.house.guard.moved(caller)
 
     def manifest(self) -> dict[str, Any]:
         """What a thin client or bridge needs to offer every operation without importing this process's libraries."""
@@ -90,6 +114,8 @@ class App:
 
     def close(self) -> None:
         self.house.close()
+        if self.telemetry is not None:
+            self.telemetry.close()
 
 
 class Session(Protocol):

@@ -3,7 +3,7 @@
 import secrets
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Protocol
 from urllib.parse import unquote, urlsplit
@@ -21,7 +21,7 @@ from hindbrain.stores.repository import canonical_root
 from hindbrain.surfaces.security import only_header
 from hindbrain.surfaces.wire import checked_root, decode_word, session_word
 
-__all__ = ["Context", "HttpPeer", "LocalPeer", "Peer", "Remembered", "Sessions"]
+__all__ = ["Context", "HttpPeer", "LocalPeer", "Offered", "Peer", "Remembered", "Sessions"]
 
 Context = ServerRequestContext["Peer", Any]
 
@@ -37,9 +37,40 @@ class Peer(Protocol):
 
     def profile(self, ctx: Context) -> str: ...
 
-    async def caller(self, ctx: Context) -> Callable[[], Caller]:
-        """Who calls. The rest of the answer waits for the disk and belongs into the worker thread of the call."""
+    async def caller(self, ctx: Context, *, roots: bool = False) -> Callable[[], Caller]:
+        """Who calls; with `roots` also which directories the client says are open. The rest of the answer waits for the disk and
+        belongs into the worker thread of the call."""
         ...
+
+    def roots_changed(self, ctx: Context) -> None:
+        """What the client offered does not hold any more."""
+        ...
+
+
+@dataclass(slots=True, kw_only=True)
+class Offered:
+    """The roots that a client of the sessions' era offers, asked for once and again after it says that they changed."""
+
+    asked: bool = False
+    roots: tuple[str, ...] = ()
+
+    async def of(self, ctx: Context) -> tuple[str, ...]:
+        """The directories. A client of 2026-07-28 has no such request, and one that does not answer offers nothing."""
+        offers = ctx.session.client_capabilities
+        if self.asked or offers is None or offers.roots is None or ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
+            return self.roots
+        self.asked = True
+        related = ServerMessageMetadata(related_request_id=ctx.request_id) if ctx.request_id is not None else None
+        with anyio.move_on_after(ROOTS_WAIT_S):
+            try:
+                found = await ctx.session.send_request(types.ListRootsRequest(), types.ListRootsResult, metadata=related)
+            except MCPError:
+                return ()
+            self.roots = tuple(path for root in found.roots if (path := _file_path(str(root.uri))))
+        return self.roots
+
+    def forget(self) -> None:
+        self.asked, self.roots = False, ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,14 +82,19 @@ class LocalPeer:
     agent: str | None
     listed: str
     session: str
+    offered: Offered = field(default_factory=Offered)
 
     def profile(self, ctx: Context) -> str:
         return self.listed
 
-    async def caller(self, ctx: Context) -> Callable[[], Caller]:
+    async def caller(self, ctx: Context, *, roots: bool = False) -> Callable[[], Caller]:
         agent = AgentId(self.agent) if self.agent else client_agent(ctx)
         source = self.root_source if self.root else RootSource.UNKNOWN
-        return partial(_caller, agent, self.root, source, SessionId(self.session))
+        offered = await self.offered.of(ctx) if roots else ()
+        return partial(_caller, agent, self.root, source, SessionId(self.session), offered)
+
+    def roots_changed(self, ctx: Context) -> None:
+        self.offered.forget()
 
 
 @dataclass(slots=True, kw_only=True)
@@ -67,8 +103,7 @@ class Remembered:
 
     root: bytes | None = None  # as it stood in the header: each call that needs it checks it
     agent: bytes | None = None
-    offered_root: str | None = None
-    roots_asked: bool = False
+    offered: Offered = field(default_factory=Offered)
 
 
 class Sessions:
@@ -84,7 +119,8 @@ class Sessions:
             self._known.popitem(last=False)
 
     def of(self, session: str | None) -> Remembered:
-        return self._known.get(session, Remembered(roots_asked=True)) if session else Remembered(roots_asked=True)
+        unknown = Remembered(offered=Offered(asked=True))
+        return self._known.get(session, unknown) if session else unknown
 
     def forget(self, session: str) -> None:
         self._known.pop(session, None)
@@ -99,9 +135,11 @@ class HttpPeer:
     def profile(self, ctx: Context) -> str:
         return "full" if _request(ctx).query_params.get("profile") == "full" else "default"
 
-    async def caller(self, ctx: Context) -> Callable[[], Caller]:
-        scope = _request(ctx).scope
-        session = (only_header(scope, b"mcp-session-id") or b"").decode("latin-1") or None
+    def roots_changed(self, ctx: Context) -> None:
+        self._sessions.of(_session(ctx)).offered.forget()
+
+    async def caller(self, ctx: Context, *, roots: bool = False) -> Callable[[], Caller]:
+        scope, session = _request(ctx).scope, _session(ctx)
         remembered = self._sessions.of(session)
         said = only_header(scope, b"hindbrain-agent") or remembered.agent
         agent = AgentId(decode_word(said, "Hindbrain-Agent")) if said else client_agent(ctx)
@@ -109,20 +147,28 @@ class HttpPeer:
         # 2026-07-28 has no sessions: a client that wants sticky routing there names one itself.
         named = only_header(scope, b"hindbrain-session")
         stays = session or (session_word(named) if named else secrets.token_hex(8))
-        return partial(_caller, agent, root, source, SessionId(stays))
+        offered = await remembered.offered.of(ctx) if roots else ()
+        return partial(_caller, agent, root, source, SessionId(stays), offered)
 
     async def _root(self, ctx: Context, header: bytes | None, remembered: Remembered) -> tuple[str | None, RootSource]:
         if header:
             return checked_root(header), RootSource.HEADER
         if remembered.root:
             return checked_root(remembered.root), RootSource.SESSION
-        offered = await _offered_root(ctx, remembered)
-        return (checked_root(offered), RootSource.SESSION) if offered else (None, RootSource.UNKNOWN)
+        offered = await remembered.offered.of(ctx)
+        return (checked_root(offered[0]), RootSource.ROOTS) if offered else (None, RootSource.UNKNOWN)
 
 
-def _caller(agent: AgentId, root: str | None, source: RootSource, session: SessionId) -> Caller:
-    found = canonical_root(root) if root else None
-    return Caller(agent=agent, root=found, root_source=source, session=session, channel=Channel.AGENT, reads_files=False)
+def _caller(agent: AgentId, root: str | None, source: RootSource, session: SessionId, offered: tuple[str, ...] = ()) -> Caller:
+    return Caller(
+        agent=agent,
+        root=canonical_root(root) if root else None,
+        root_source=source,
+        session=session,
+        channel=Channel.AGENT,
+        reads_files=False,
+        offered_roots=tuple(canonical_root(checked_root(one)) for one in offered),
+    )
 
 
 def client_agent(ctx: Context) -> AgentId:
@@ -138,23 +184,8 @@ def _request(ctx: Context) -> Request:
     return ctx.request
 
 
-async def _offered_root(ctx: Context, remembered: Remembered) -> str | None:
-    """The first file root of a 2025 client that offers roots. Asked once per session; 2026-07-28 has no such request."""
-    offers = ctx.session.client_capabilities
-    if remembered.roots_asked or offers is None or offers.roots is None or ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
-        return remembered.offered_root
-    remembered.roots_asked = True
-    with anyio.move_on_after(ROOTS_WAIT_S):
-        try:
-            found = await ctx.session.send_request(
-                types.ListRootsRequest(),
-                types.ListRootsResult,
-                metadata=ServerMessageMetadata(related_request_id=ctx.request_id),
-            )
-        except MCPError:
-            return None
-        remembered.offered_root = next((path for root in found.roots if (path := _file_path(str(root.uri)))), None)
-    return remembered.offered_root
+def _session(ctx: Context) -> str | None:
+    return (only_header(_request(ctx).scope, b"mcp-session-id") or b"").decode("latin-1") or None
 
 
 def _file_path(uri: str) -> str | None:

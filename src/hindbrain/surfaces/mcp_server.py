@@ -24,6 +24,9 @@ __all__ = ["server_for"]
 # Lists change with a release of Hindbrain only; a client may keep them for this long without asking again.
 _LISTS = CacheHint(ttl_ms=300_000, scope="private")
 
+# Calls that ask where they are: only they are worth a question to the client.
+_GUARDED = ("guard", "ask", "mission.")
+
 _DESKS: "WeakKeyDictionary[Served, Desk]" = WeakKeyDictionary()
 
 
@@ -48,7 +51,7 @@ class Desk:
         async def with_peer(_: Server[Peer]) -> AsyncIterator[Peer]:
             yield peer
 
-        return Server(
+        made: Server[Peer] = Server(
             "hindbrain",
             title="Hindbrain",
             version=self._version,
@@ -70,6 +73,15 @@ class Desk:
             on_list_prompts=self.list_prompts,
             on_get_prompt=self.get_prompt,
         )
+        # Clients of the sessions' era still send it; the constructor's own argument warns that a later era does not.
+        made.add_notification_handler("notifications/roots/list_changed", types.NotificationParams, self.roots_changed)
+        return made
+
+    async def roots_changed(self, ctx: Context, params: types.NotificationParams) -> None:
+        """Other directories are open now: ask for them, and look again where missions of this session stand."""
+        peer = ctx.lifespan_context
+        peer.roots_changed(ctx)
+        await self._runner.roots_changed(await peer.caller(ctx, roots=True))
 
     async def list_tools(self, ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         return types.ListToolsResult(tools=self._catalog.listed(ctx.lifespan_context.profile(ctx)))
@@ -114,7 +126,7 @@ class Desk:
     async def _answer(self, ctx: Context, operation: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """One call by whoever sent this request, with progress if it asked for it."""
         try:
-            caller = await ctx.lifespan_context.caller(ctx)
+            caller = await ctx.lifespan_context.caller(ctx, roots=operation.startswith(_GUARDED))
             checked = _checked(arguments)
         except HindbrainError as refused:
             return refused.answer()

@@ -45,6 +45,8 @@ class Served(Protocol):
 
     def end_session(self, session: str) -> None: ...
 
+    def roots_changed(self, caller: Caller) -> None: ...
+
 
 class CallerLeft(BaseException):
     """Raised inside a call that nobody waits for. As with an interrupt from the keyboard, what was committed stays."""
@@ -119,6 +121,10 @@ class Watched:
     def end_session(self, session: str) -> None:
         self._served.end_session(session)
 
+    def roots_changed(self, caller: Caller) -> None:
+        with self._activity.call():
+            self._served.roots_changed(caller)
+
 
 class Runner:
     """Runs operations for the asynchronous surfaces. The core stays synchronous."""
@@ -172,6 +178,18 @@ class Runner:
             f"{operation[:80]} took longer than {self._limit_s} s",
             fix="look at what it changed before calling it again: it may still finish",
         ).answer()
+
+    async def roots_changed(self, caller: Callable[[], Caller]) -> None:
+        """Tell the core of other roots, in a worker thread. Nobody waits for it; what goes wrong is in the log."""
+
+        def tell() -> None:
+            try:
+                self._served.roots_changed(caller())
+            except Exception as defect:  # noqa: BLE001 - the last place: a notice has no answer that could carry an error
+                LOG.error("a notice of changed roots was not followed: %s", "; ".join(defect_lines(defect)))
+
+        self._activity.touch()
+        await anyio.to_thread.run_sync(tell, limiter=self._threads)
 
     def _extend(self, limit: anyio.CancelScope) -> None:
         limit.deadline = anyio.current_time() + self._limit_s

@@ -10,7 +10,7 @@ import msgspec
 
 from hindbrain import __version__
 from hindbrain.domain.brain import contains
-from hindbrain.domain.caller import Caller, Channel, RootSource
+from hindbrain.domain.caller import AgentId, Caller, Channel, RootSource
 from hindbrain.domain.errors import PathRefused
 from hindbrain.domain.mission import ContextGuard, RootOrigin, TrustEnvelope
 from hindbrain.engines.guarding import GuardFacts, TrustFacts, cased, classified, fingerprint, trusted
@@ -68,8 +68,13 @@ class Guard:
 
     def moved(self, caller: Caller) -> None:
         """A client says that its roots changed: whoever has missions of this session looks again."""
+        # A notice says no agent; the session remembers who worked in it.
+        worked = next((one.agent for one in self._router.sessions() if one.id == caller.session), caller.agent)
+        who = replace(caller, agent=AgentId(worked))
+        if self._router.route(who).brain is None:
+            return  # nothing of anybody is here
         for recheck in self.rechecks:
-            recheck(caller)
+            recheck(who)
 
     def look(
         self,
