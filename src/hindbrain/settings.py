@@ -283,6 +283,22 @@ SETTINGS: tuple[Setting, ...] = (
         help="tokens that the models of one brain may cost in a day (UTC); 0 is no cap",
         read_by="hindbrain.services.control.model_plan",
     ),
+    Setting(
+        name="otel_export",
+        default="off",
+        help=(
+            "where OpenTelemetry spans of missions and memory operations go: off, the whole path of a file, or an OTLP address "
+            "such as http://127.0.0.1:4318; spans carry ids, kinds and counts, no texts"
+        ),
+        read_by="hindbrain.app",
+        environment="HINDBRAIN_OTEL_EXPORT",
+    ),
+    Setting(
+        name="flight.redact_external",
+        default=False,
+        help="whether missions keep targets outside their repository as digests only",
+        read_by="hindbrain.services.house",
+    ),
 )
 SETTINGS += tuple(
     Setting(
