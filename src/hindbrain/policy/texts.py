@@ -78,6 +78,8 @@ RULES = """\
 - Code and files: `search`, `glob`, `activate`, `impact`, `why`, `trace`, `timeline`, `predict`, `missing`, `panoramic`,
   `counterfactual`, `drift`, `trust`, `warmup`, `coverage_session`, `graph.show`, `graph.export`, `persist`, `federate`,
   `federate_auto`, `am_i_stale` and `cross_verify`.
+- `guard` says which workspace you are really in, whether the graph is of it, and the way out when it is not. `ask` answers ten
+  questions about your own work: workspace, freshness, route, next, avoid, proven, covered, failed, resumable, rebound.
 - The program itself: `doctor`, `doctor.fix`, `instances`, `session_handshake`, `trust_selftest`, `recovery_playbook`,
   `update.status`, `update.plan`, `hosts.status`, `hosts.plan`, `model.status`, `model.install`, `model.embed`,
   `model.remove`, `operations` and `help`; `control.models` and `control.cost` say which models serve the control loop and
@@ -92,6 +94,12 @@ RULES = """\
 - `run` reaches a simple goal by itself, in a copy of the project: `task.show` and `task.list` show how it goes, `task.cancel`
   ends it, and `task.answer` is a person's: what cannot be taken back is never allowed by an agent. `control.tools` lists what it
   may use.
+- A review, a bug hunt, a risky change or a release check is a mission: `mission.start`, then in turns `mission.next` (the one next
+  move and what not to do) and `mission.event` (what was really done). `mission.claim` and `mission.verify` prove a conclusion by
+  what was read or run, never by the graph or a statement; `mission.run` runs a command so that it counts. `mission.handoff` and
+  `mission.resume` carry it to another agent, `mission.close` ends it with a proof packet, `mission.abandon` without.
+  `mission.status`, `mission.list`, `mission.export`, `flight` and `route_explain` look on; `mission.verify_chain` and
+  `mission.verify_packet` check what was written; `mission.heard` is for hooks of hosts.
 - Agents that work at the same time have no channel here yet: no partner, push or bus. What one decides, it captures with
   `memorize`.
 - Every retrieval answer carries `agent_runtime_contract`: who answered, from which files, how far to trust it. Its
