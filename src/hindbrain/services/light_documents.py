@@ -170,9 +170,7 @@ class LightDocuments:
         with self._brains.use(brain) as opened:
             root = self._root(opened)
             name = self._free(root, path)
-            for text in (title, *entities):
-                self._gateway.check_text(text)
-            self._gateway.check_hygiene(opened, [title, path, *entities], site="light.new")
+            self._gateway.check_keyed(opened, name, title, more=entities, site="light.new")
             text = skeleton(title, entities or (title,))
             _write_new(Path(root, name), text)
             self._append(opened, caller, "light.written", {"entities": len(entities or (title,))})
