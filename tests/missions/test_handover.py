@@ -11,7 +11,7 @@ from hindbrain.domain.errors import HandoverBroken, InvalidParams, MissionClosed
 from hindbrain.domain.handover import Covered, Handoff, Inheritance
 from hindbrain.domain.mission import EventType, Family, MissionEvent, MissionSpec, Outcome
 from hindbrain.engines.course import Course, coursed
-from hindbrain.engines.handover import covered_by, handed, handoff_digest
+from hindbrain.engines.handover import covered_by, handed, handoff_digest, undigested
 from hindbrain.engines.inheriting import (
     Facts,
     inherit,
@@ -228,7 +228,7 @@ def test_aol_282_only_claims_on_a_file_that_changed_become_stale_and_it_is_read_
     assert (move := recheck_move(child)) is not None
     assert (move.type, move.target) == ("read_file", "src/a.py")
     assert taken.inheritance.next_required_move["move"]["target"] == "src/a.py"
-    assert known_targets(handoff, taken.inheritance) == ("src/a.py",)
+    assert known_targets(taken.inheritance) == ("src/a.py",)
     assert "src/a.py" not in {one.path for one in taken.inheritance.files_read}
 
     again = course(read("src/a.py", "other"), given=child.spec)
@@ -283,6 +283,16 @@ def test_aol_282_a_claim_that_only_a_run_shows_is_run_again_when_anything_change
     child = course(given=spec(mission_id="msn_child", inherited=msgspec.to_builtins(moved)))
     assert (move := recheck_move(child)) is not None
     assert (move.type, move.target) == ("run_test", "make test")
+
+
+def test_aol_282_a_dead_path_whose_file_changed_is_looked_at_again_and_no_longer_forbidden() -> None:
+    stood, handoff = made(digests={"src/parser.py": sha("parser")})
+
+    taken = inherit(handoff, unchanged(handoff, files={"src/parser.py": sha("other")})).inheritance
+
+    assert "src/parser.py" in undigested(stood, ())
+    assert [one.target for one in taken.dead_paths] == ["src/e.py"]
+    assert taken.rechecks == ("src/parser.py",)
 
 
 def test_aol_286_covered_work_and_dead_paths_accumulate_over_three_generations() -> None:

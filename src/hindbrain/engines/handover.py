@@ -106,6 +106,7 @@ def undigested(course: Course, events: Iterable[MissionEvent]) -> tuple[str, ...
     """Paths that the hand-over rests on and whose digest the events do not tell: edited since, or shown by a run."""
     own = {one.event_id: one for one in events}
     found = {path for path, one in course.files.items() if one.digest is None}
+    found |= {path_of(one.target, course.spec.repo) for one in course.dead.values()}
     for claim in course.claims.values():
         found.update(_rests(claim, own, course.spec.repo, course.inherited.rests_on))
     known = {path for path, one in course.files.items() if one.digest is not None}

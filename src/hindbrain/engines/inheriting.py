@@ -109,7 +109,7 @@ def inherit(handoff: Handoff, facts: Facts, *, parent_span_id: str | None = None
         claims=tuple(claims),
         rejected=tuple(msgspec.structs.replace(one, inherited_from=handoff.mission_id) for one in handoff.rejected_claims),
         rests_on={one.claim_id: handoff.rests_on[one.claim_id] for one in claims if one.claim_id in handoff.rests_on},
-        dead_paths=handoff.dead_paths,
+        dead_paths=tuple(one for one in handoff.dead_paths if path_of(one.target) not in moved),  # it is another file now
         covered=kept,
         files_read=tuple(one for one in handoff.files_read if one.path not in moved),
         tests_run=tuple(one for one in handoff.tests_run if " ".join(one.command.split()) in commands),
@@ -213,11 +213,9 @@ def inherited_do_not(inheritance: Inheritance) -> tuple[DoNot, ...]:
     )
 
 
-def known_targets(handoff: Handoff, inheritance: Inheritance, told: tuple[str, ...] = ()) -> tuple[str, ...]:
-    """Files that the mission begins with: what has to be looked at again, then what its starter named. None of them is dead."""
-    dead = {one.target for one in handoff.dead_paths}
-    paths = (one for one in inheritance.rechecks if one not in inheritance.reruns)
-    return tuple(one for one in dict.fromkeys((*paths, *told)) if one not in dead)
+def known_targets(inheritance: Inheritance) -> tuple[str, ...]:
+    """Files that the mission begins with: those that have to be looked at again."""
+    return tuple(one for one in inheritance.rechecks if one not in inheritance.reruns)
 
 
 def starter_focus(inheritance: Inheritance) -> tuple[str, ...]:

@@ -166,7 +166,7 @@ class Handing:
             "parent_mission_id": handoff.mission_id,
             "handoff_id": handoff.handoff_id,
             "inherited": msgspec.to_builtins(taken.inheritance),
-            "known_targets": known_targets(handoff, taken.inheritance),
+            "known_targets": known_targets(taken.inheritance),
             "trace_id": handoff.trace_id,
         }
         meant = handoff.recipient_agent_id
