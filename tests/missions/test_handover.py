@@ -22,6 +22,7 @@ from hindbrain.engines.inheriting import (
     starter_focus,
 )
 from hindbrain.engines.mission_query import normal_query
+from hindbrain.engines.mission_report import reported
 from hindbrain.engines.moments import stamped
 from hindbrain.engines.repeats import Repeats, reduction, repeated_work
 from hindbrain.services.missions.handing import Handing
@@ -134,6 +135,10 @@ def test_aol_012_aol_272_dead_paths_come_from_events_that_say_so_and_from_no_wor
     assert set(dead) == {"src/parser.py", "src/e.py"}  # not src/f.py, of which a note only speaks
     assert dead["src/parser.py"].why_ruled_out == "it only reads, and never closes"
     assert len(dead["src/parser.py"].event_ids) == 1
+
+
+def test_aol_272_an_explicit_dead_path_is_ruled_out_whatever_outcome_is_told() -> None:
+    assert reported("dead_path", {"why": "no"}, {"target": "src/a.py", "outcome": "found"}).outcome is Outcome.RULED_OUT
 
 
 def test_aol_012_aol_273_aol_274_aol_275_what_was_read_run_and_asked_is_listed_with_what_was_seen() -> None:

@@ -109,7 +109,7 @@ def _read(given: dict[str, Any], details: dict[str, Any]) -> Report:
             raise InvalidParams(f"a {kind.value} needs a target", fix="say what it was about: target")
     if target is None:
         target = next((str(details[one]) for one in _ABOUT if details.get(one)), kind.value)
-    outcome = given.get("outcome")
+    outcome = Outcome.RULED_OUT if kind is EventType.DEAD_PATH else given.get("outcome")  # it has no other
     return Report(
         event_type=kind,
         target=told(target, _LONGEST),
