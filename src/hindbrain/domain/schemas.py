@@ -1,17 +1,33 @@
-"""Schemas: what the control loop says and keeps, as JSON Schema, made from the records so that the two cannot differ."""
+"""Schemas: what the control loop and missions say and keep, as JSON Schema, made from the records so that both say
+the same."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import msgspec
 
 from hindbrain.domain.audit import AuditEvent
 from hindbrain.domain.control import Loss, TaskCost
+from hindbrain.domain.handover import FlightRecord, Handoff, ProofPacket, ProvEdge
 from hindbrain.domain.message import PAYLOADS, BusMessage
+from hindbrain.domain.mission import (
+    ContextGuard,
+    LoopWarning,
+    MissionClaim,
+    MissionEvent,
+    MissionSpec,
+    MissionState,
+    NextMove,
+    Policy,
+    RecoveryPayload,
+    TrustEnvelope,
+    VerifyResult,
+)
+from hindbrain.domain.mission_run import Ran
 from hindbrain.domain.notes import PotentialsNote, RuleNote
 from hindbrain.domain.task import CheckSpec, Criterion, GapPoint, ToolCall, Verdict
 
-__all__ = ["RECORDS", "WIRE_NAMES", "schema_of"]
+__all__ = ["MISSION_RECORDS", "RECORDS", "WIRE_NAMES", "schema_of"]
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -22,6 +38,7 @@ WIRE_NAMES: Mapping[str, str] = {
     "MegramNote": "Megram",
     "RuleNote": "SOPRecord",
     "PotentialsNote": "Potentials",
+    "Ran": "MissionRun",
 }
 
 # What a record checks beyond the form of its fields.
@@ -49,7 +66,32 @@ _WHOLE: tuple[type[msgspec.Struct], ...] = (
     AuditEvent,
 )
 
-RECORDS: Mapping[str, type[msgspec.Struct]] = {WIRE_NAMES.get(kind.__name__, kind.__name__): kind for kind in _WHOLE}
+_OF_MISSIONS: tuple[type[msgspec.Struct], ...] = (
+    MissionSpec,
+    MissionState,
+    MissionEvent,
+    MissionClaim,
+    ContextGuard,
+    TrustEnvelope,
+    RecoveryPayload,
+    NextMove,
+    Policy,
+    VerifyResult,
+    FlightRecord,
+    LoopWarning,
+    ProofPacket,
+    ProvEdge,
+    Handoff,
+    Ran,
+)
+
+
+def _named(kinds: Iterable[type[msgspec.Struct]]) -> dict[str, type[msgspec.Struct]]:
+    return {WIRE_NAMES.get(kind.__name__, kind.__name__): kind for kind in kinds}
+
+
+MISSION_RECORDS: Mapping[str, type[msgspec.Struct]] = _named(_OF_MISSIONS)
+RECORDS: Mapping[str, type[msgspec.Struct]] = {**_named(_WHOLE), **MISSION_RECORDS}
 
 
 def schema_of(name: str) -> dict[str, Any]:

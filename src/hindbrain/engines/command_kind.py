@@ -74,7 +74,13 @@ def _subcommand(name: str, rest: list[str]) -> EventType:
 
 
 def _only_flags(words: Sequence[str]) -> bool:
-    return all(one.startswith("-") and one != "-c" for one in words)
+    """Options of the interpreter before its module; a script or a program of its own is none."""
+    valued = False
+    for one in words:
+        if not valued and (not one.startswith("-") or one == "-c"):
+            return False
+        valued = not valued and one in ("-W", "-X")
+    return True
 
 
 def _name(word: str) -> str:
