@@ -8,7 +8,7 @@ import msgspec
 from hindbrain.domain.errors import InvalidParams
 from hindbrain.domain.mission import EventType, MissionEvent, Outcome
 from hindbrain.domain.skill import Skill, SkillText
-from hindbrain.engines.text import terms
+from hindbrain.engines.text import query_terms
 from hindbrain.policy.skills import OFFERED_MOST, TEXT_MOST, USES_LEAST
 
 __all__ = ["admitted", "checked", "offered", "read_skill", "skill_content", "use_of"]
@@ -72,14 +72,14 @@ def admitted(skill: Skill) -> bool:
 
 def offered(skills: Iterable[Skill], intent: str) -> tuple[Skill, ...]:
     """The skills that fit an intent, best first: how many of its words they share, then what experience thinks of them."""
-    wanted = set(terms(intent))
+    wanted = set(query_terms(intent))
     fitting = [msgspec.structs.replace(one, match=_match(one, wanted)) for one in skills if admitted(one)]
     found = sorted((one for one in fitting if one.match > 0), key=_rank)
     return tuple(found[:OFFERED_MOST])
 
 
 def _match(skill: Skill, wanted: set[str]) -> float:
-    said: Sequence[str] = terms(f"{skill.name} {skill.precondition} {skill.entity}")
+    said: Sequence[str] = query_terms(f"{skill.name} {skill.precondition} {skill.entity}")
     return round(len(wanted & set(said)) / len(wanted), 9) if wanted else 0.0
 
 
