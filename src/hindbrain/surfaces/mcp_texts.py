@@ -5,6 +5,8 @@ from urllib.parse import unquote
 
 import mcp_types as types
 
+from hindbrain.engines.pack import doctrine_text
+
 __all__ = [
     "PROMPTS",
     "RESOURCES",
@@ -19,7 +21,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadOnly:
-    """A resource: one reading operation behind an address. In a template the last part of the address is its argument."""
+    """A resource: one reading operation behind an address. In a template the part in braces is its argument."""
 
     uri: str
     name: str
@@ -27,6 +29,19 @@ class ReadOnly:
     operation: str
     mime_type: str
     argument: str | None = None
+    fixed: tuple[tuple[str, str], ...] = ()  # what the address itself says
+
+
+def _of_mission(part: str, description: str) -> ReadOnly:
+    return ReadOnly(
+        uri=f"hindbrain://mission/{{mission_id}}/{part}",
+        name=f"mission-{part}",
+        description=description,
+        operation="mission.export",
+        mime_type="application/json",
+        argument="mission_id",
+        fixed=(("format", part),),
+    )
 
 
 RESOURCES = (
@@ -52,17 +67,23 @@ RESOURCES = (
         mime_type="text/markdown",
         argument="claim",
     ),
+    _of_mission("state", "A mission as it stands: route, budget, guard, claims, warnings."),
+    _of_mission("proof", "The proof packet of a mission that is closed."),
+    _of_mission("handoff", "The last hand-over of a mission: what is proven, what was ruled out, what is next."),
 )
 
 
 def resource_at(uri: str) -> tuple[ReadOnly, dict[str, str]] | None:
     """The resource behind an address and the arguments the address carries."""
     for one in RESOURCES:
-        fixed = one.uri.split("{", 1)[0]
-        if one.argument is None and uri == one.uri:
-            return one, {}
-        if one.argument is not None and uri.startswith(fixed) and len(uri) > len(fixed):
-            return one, {one.argument: unquote(uri.removeprefix(fixed))}
+        if one.argument is None:
+            if uri == one.uri:
+                return one, {}
+            continue
+        before, after = one.uri.split("{", 1)[0], one.uri.rsplit("}", 1)[1]
+        if uri.startswith(before) and uri.endswith(after) and len(uri) > len(before) + len(after):
+            named = unquote(uri[len(before) : len(uri) - len(after)])
+            return one, {one.argument: named, **dict(one.fixed)}
     return None
 
 
@@ -121,6 +142,12 @@ PROMPTS = (
             "was tried and failed), correct what turned out wrong with `learn`, and end with a report of what is done, what "
             "is open and which claims it rests on."
         ),
+    ),
+    Workflow(
+        name="mission_doctrine",
+        description="How to work under mission control: modes, proof, hand-over, recovery and dissent.",
+        arguments=(("task", "what you are about to do"),),
+        text=doctrine_text(),
     ),
 )
 
