@@ -57,6 +57,10 @@ def _loopback(host: str) -> bool:
         return False
 
 
+def _code(error: object) -> str:
+    return str(error.get("code")) if isinstance(error, dict) else "error"
+
+
 class Telemetry:
     """Makes spans and hands them on. Put `mirror` among the mirrors of the log of missions."""
 
@@ -94,7 +98,7 @@ class Telemetry:
             agent=caller.agent,
             store_id=str(brain.id) if brain is not None else None,
             records=found if name == "search_memory" else None,
-            error=None if answer.get("ok") else str(answer.get("code") or "error"),
+            error=None if answer.get("ok") else _code(answer.get("error")),
         )
         self._sink.send([span])
 
