@@ -127,7 +127,7 @@ def _ranked(view: View) -> tuple[str, ...]:
 
 
 def _test(path: str) -> bool:
-    return path.startswith("tests/") or "/test_" in path or path.startswith("test_")
+    return path.startswith(("tests/", "test_")) or "/test_" in path
 
 
 AGENTS: Mapping[str, Callable[[View], Action]] = {

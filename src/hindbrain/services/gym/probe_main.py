@@ -35,6 +35,7 @@ def _examples(root: str, path: str) -> Iterator[dict[str, Any]]:
         text = file.read()
     names: dict[str, Any] = {}
     checker = doctest.OutputChecker()
+    before: list[str] = []
     for one in doctest.DocTestParser().get_examples(text):
         said, problem = _run(one.source, names)
         right = problem == one.exc_msg if one.exc_msg is not None else not problem and checker.check_output(one.want, said, 0)
@@ -45,8 +46,11 @@ def _examples(root: str, path: str) -> Iterator[dict[str, Any]]:
                 "source": one.source.strip(),
                 "want": one.want.strip(),
                 "got": (said or problem).strip()[:300],
+                "exception": one.exc_msg,
+                "before": list(before),
                 **_place(one.source, names, root),
             }
+        before.append(one.source)
 
 
 def _run(source: str, names: dict[str, Any]) -> tuple[str, str]:
