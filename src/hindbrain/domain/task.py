@@ -270,7 +270,7 @@ class ReplanMore(Record, frozen=True, kw_only=True):
     mission_id: str | None = None
     plan_fingerprint: str = ""
     overridden: tuple[OverriddenRule, ...] = ()
-    # What else went wrong on the way, by class: calls that failed, going in circles. It tells of the process, not of the distance.
+    # What else went wrong on the way, by class: calls that failed, going in circles. It tells of the process, not the distance.
     process: tuple[Class, ...] = ()
 
 

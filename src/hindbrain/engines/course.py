@@ -154,7 +154,7 @@ class Course:
         if self.guard is not None and self.guard.classification == "wrong_workspace_binding":
             return Phase.RECOVER
         if self.verified:
-            gate = Phase.GATE in phases and not self.tests
+            gate = Phase.GATE in phases and not self.direct[EvidenceClass.DIRECT_TEST]  # one that was only told of is none
             return Phase.GATE if gate else Phase.REPORT
         if self.direct_count:
             return Phase.VERIFY
@@ -410,7 +410,7 @@ _GROWTH = {
     _E.HANDOFF: Course._handed,
     _E.RESUME: Course._resumed,
     _E.LOOP_WARNING: Course._looped,
-    _E.BUDGET_WARNING: Course._warn,
+    _E.BUDGET_WARNING: Course._noted,
     _E.NOTE: Course._noted,
     _E.CLOSE: Course._ended,
     **dict.fromkeys(SWEEPS, Course._swept),

@@ -123,8 +123,8 @@ def measured(outcomes: Sequence[SubTaskOutcome]) -> Measured:
 
 
 def judged(verdicts: Sequence[Verdict], gap: str, process: Sequence[str] = ()) -> Measured:
-    """The same for a round whose subtasks all matched and whose result was not taken: over the criteria of the task. `process` are
-    classes of what else went wrong on the way."""
+    """The same for a round whose subtasks all matched and whose result was not taken: over the criteria of the task. `process`
+    are classes of what else went wrong on the way."""
     failures = [
         Failure(criterion=verdict.criterion, weight=1.0, failure_class=verdict.failure_class)
         for verdict in verdicts

@@ -1,5 +1,5 @@
-"""What a decision of the controller is said as: the directive, the final result, the notes to memory. Pure; the same is said whether
-it steers a task of ours or a mission of a connected agent."""
+"""What a decision of the controller is said as: the directive, the final result, the notes to memory. Pure; the same is said
+whether it steers a task of ours or a mission of a connected agent."""
 
 import uuid
 from collections.abc import Sequence

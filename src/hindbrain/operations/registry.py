@@ -4,6 +4,7 @@ import inspect
 import json
 import re
 import shlex
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -21,6 +22,7 @@ from hindbrain.domain.errors import (
     UnknownOperation,
 )
 from hindbrain.engines.hygiene import scan
+from hindbrain.policy.missions import OBSERVED
 from hindbrain.services.call import Call, Retrieved
 
 __all__ = ["REGISTRY", "Effect", "Operation", "describe", "dispatch", "input_schema", "operation"]
@@ -152,6 +154,9 @@ def dispatch(call: Call, name: str, arguments: Mapping[str, Any]) -> dict[str, A
     scope: str | None = None
     error: str | None = None
     given = {key: value for key, value in arguments.items() if key not in _COMMON and key != "_meta"}
+    watched = name in OBSERVED
+    mission = given.pop("mission_id", None) if watched else None
+    began = time.monotonic()
     try:
         if op.effect is not Effect.READ:
             call.house.gateway.check_actor(call.caller.agent)
@@ -186,6 +191,8 @@ def dispatch(call: Call, name: str, arguments: Mapping[str, Any]) -> dict[str, A
         answer["agent_runtime_contract"] = call.envelope(
             tool=name, candidates=candidates, scope=scope, error=error, proof_state=answer.get("proof_state")
         )
+    if watched:
+        call.observed(name, given, answer, round((time.monotonic() - began) * 1000), mission)
     return answer
 
 

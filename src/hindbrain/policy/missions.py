@@ -26,6 +26,7 @@ __all__ = [
     "MODES",
     "MOVES_OF_STATUS",
     "NON_CLAIMS",
+    "OBSERVED",
     "POLICY_VERSION",
     "ROUNDS_MOST",
     "SWEEPS",
@@ -214,6 +215,25 @@ SWEEPS = frozenset(one for one, kind in EVENTS.items() if kind.evidence is _C.DI
 
 # What is no use of a tool: thinking, saying and asking what to do next.
 COUNTED_OUT = frozenset(one for one, kind in EVENTS.items() if kind.family is _F.MISSION or kind.runtime_only) | {_E.NOTE}
+
+# Operations that are a use of a tool, when they are called inside a mission.
+OBSERVED: Mapping[str, EventType] = {
+    "seek": _E.SEMANTIC_SEARCH,
+    "activate": _E.GRAPH_QUERY,
+    "why": _E.GRAPH_QUERY,
+    "trace": _E.GRAPH_QUERY,
+    "warmup": _E.GRAPH_QUERY,
+    "predict": _E.GRAPH_QUERY,
+    "missing": _E.GRAPH_QUERY,
+    "counterfactual": _E.GRAPH_QUERY,
+    "panoramic": _E.AUDIT,
+    "impact": _E.IMPACT,
+    "search": _E.LITERAL_SEARCH,
+    "glob": _E.DIR_LIST,
+    "recall": _E.RECALL,
+    "experience.query": _E.RECALL,
+    "ingest": _E.GRAPH_INGEST,
+}
 
 # status -> where it may go
 MOVES_OF_STATUS: Mapping[str, frozenset[str]] = {

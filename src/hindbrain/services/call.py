@@ -1,6 +1,6 @@
 """The call: one caller's request on its way through the house, with what it needs to be answered."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +40,10 @@ class Call:
         return self.house.contract.envelope(
             self.caller, tool=tool, candidates=candidates, scope=scope, error=error, proof_state=proof_state
         )
+
+    def observed(self, name: str, given: Mapping[str, Any], answer: Mapping[str, Any], ms: int, mission: object) -> None:
+        """A tool of ours was used: where that is part of a mission, it is an event of it."""
+        self.house.observing.saw(self.caller, name, given, answer, ms, mission if isinstance(mission, str) else None)
 
     def record_refusal(self, operation: str, refusal: Refusal) -> None:
         self.house.refusals.record(self.caller, operation, refusal)

@@ -65,11 +65,15 @@ from hindbrain.services.ledgers import Ledgers
 from hindbrain.services.maintenance import Maintenance
 from hindbrain.services.memory_import import MemoryImport
 from hindbrain.services.migration import Migration
+from hindbrain.services.missions.files import MissionFiles
 from hindbrain.services.missions.graph import HouseGraph
 from hindbrain.services.missions.guard import Guard
+from hindbrain.services.missions.log import MissionLog
+from hindbrain.services.missions.observing import Observing
 from hindbrain.services.model import Model
 from hindbrain.services.north import North
 from hindbrain.services.outcome_arrival import OutcomeArrivals
+from hindbrain.services.packs import Packs
 from hindbrain.services.parsing import workers
 from hindbrain.services.projects import Projects
 from hindbrain.services.promotion import Promotion
@@ -95,6 +99,9 @@ if TYPE_CHECKING:
     from hindbrain.services.control.runs import Runs
     from hindbrain.services.finding import Finding
     from hindbrain.services.graph_room import GraphRoom
+    from hindbrain.services.light_documents import LightDocuments
+    from hindbrain.services.missions.asking import Asking
+    from hindbrain.services.missions.kernel import Missions
 
 __all__ = ["House"]
 
@@ -207,6 +214,7 @@ class House:
         environment = Environment(home, self.brains, self.router, self.environ, served=served)
         self.maintenance = Maintenance(self.brains, self.observations)
         self.release = ReleaseCheck(environment)
+        self.packs = Packs(home, self.brains, self.router, clock)
         self.doctor = Doctor(
             home,
             self.brains,
@@ -222,6 +230,11 @@ class House:
         )
         self.model = Model(self.brains, self.router, self.embedder, self.embedding)
         self.model_report = ModelReport(self.brains, self.router, self._model_plan, self.environ, clock)
+        self.mission_log = MissionLog(clock, redact_external=settings.flag("flight.redact_external"))
+        self.mission_files = MissionFiles(self.mission_log)
+        self.mission_log.mirrors.append(self.mission_files.mirror)
+        self.observing = Observing(self.brains, self.router, self.mission_log)
+        self._missions: Missions | None = None
         self._ticking = threading.Lock()
         self._finding: Finding | None = None
         self._graph_room: GraphRoom | None = None
@@ -258,6 +271,32 @@ class House:
                 self._runs = put_together(self, self._model_plan())
             return self._runs
 
+    @property
+    def missions(self) -> "Missions":
+        """Missions of connected agents; engines that most processes never need."""
+        with self._graph_room_lock:
+            if self._missions is None:
+                from hindbrain.services.missions.assembly import put_together
+
+                self._missions = put_together(self)
+            return self._missions
+
+    @property
+    def asking(self) -> "Asking":
+        """The questions of an agent about its own work."""
+        from hindbrain.services.missions.asking import Asking
+        from hindbrain.services.missions.desk import Desk
+
+        desk = Desk(brains=self.brains, router=self.router, gateway=self.gateway, log=self.mission_log)
+        return Asking(desk, self.guard, self.recovery, explain=lambda *who, **what: self.missions.explain(*who, **what))
+
+    @property
+    def light(self) -> "LightDocuments":
+        """Strategy documents; their check reads code, which most processes never need."""
+        from hindbrain.services.light_documents import LightDocuments
+
+        return LightDocuments(self.brains, self.router, self.gateway, self.clock)
+
     def _model_plan(self) -> ModelPlan:
         """What is set about models. Refused where it cannot hold, by whoever needs it: memory needs no model."""
         return ModelPlan.read(self.settings)
@@ -293,6 +332,7 @@ class House:
     def _before_close(self, opened: OpenBrain) -> None:
         self.watching.forget(opened)
         self.audits.forget(opened)
+        self.mission_log.forget(opened)
         self.lines.close(opened)
         self.experience.rest(opened)
         self.counters.flush_one(opened)

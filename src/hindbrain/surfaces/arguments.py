@@ -82,7 +82,9 @@ def parse(command: Mapping[str, Any], words: list[str], given: dict[str, Any]) -
             position = _flag(command, properties, words, position, found, given)
         elif waiting:
             name = waiting[0]
-            if _put(found, name, properties[name], word):
+            if plain and kind_of(properties[name])[0] == "list":
+                found.setdefault(name, []).append(word)  # words of a command are taken as they are
+            elif _put(found, name, properties[name], word):
                 waiting.pop(0)
         else:
             raise Usage(f"{_title(command)} does not know what to do with {word!r}", _see(command))

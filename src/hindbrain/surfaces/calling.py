@@ -68,8 +68,9 @@ def answer(
     place, source = caller_root(root, os.environ)
     who = Who(place, agent or os.environ.get("HINDBRAIN_AGENT_ID") or person())
     mode = mode_of(home, os.environ)
-    # A text that no request can carry is taken in by this process; both may write to one home.
-    if mode != "embedded" and len(str(arguments.get("text") or "")) <= _MOST_TEXT:
+    # A text that no request can carry is taken in by this process, and what no request offers is done by it; both may write to
+    # one home.
+    if mode != "embedded" and "http" in op["surfaces"] and len(str(arguments.get("text") or "")) <= _MOST_TEXT:
         needed = start and mode == "owner"
         address = _owner(home, start=needed)
         if address is not None:

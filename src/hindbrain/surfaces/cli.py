@@ -120,6 +120,10 @@ def _operation(rest: list[str], given: dict[str, Any]) -> int:
         from hindbrain.surfaces import running
 
         return running.go(op, read, given)
+    if op["name"] == "mission.run":
+        from hindbrain.surfaces import mission_running
+
+        return mission_running.go(op, read, given)
     return carry_out(op, read, given)
 
 

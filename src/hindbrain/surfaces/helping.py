@@ -47,7 +47,7 @@ _BY_NAME = {
     "mission.verify.evidence_refs": ["direct_source:src/worker.py:12"],
     "mission.run.command": ["pytest", "-q"],
     "mission.verify_packet.file": "proof.json",
-    "mission.heard.payload": {"hook_event_name": "PostToolUse", "tool_name": "Read", "tool_input": {"file_path": "src/worker.py"}},
+    "mission.heard.payload": {"tool_name": "Read", "tool_input": {"file_path": "src/worker.py"}},
     "request_id": "76de73da-1",
     "feedback": "wrong",
     "node_ids": ["Retry policy"],

@@ -13,7 +13,7 @@ import msgspec
 
 from hindbrain.domain.caller import Caller, Channel
 from hindbrain.domain.errors import InvalidParams, MissionClosed, MissionForeign, UnknownMission
-from hindbrain.domain.ledger import Act
+from hindbrain.domain.ledger import Act, Entry
 from hindbrain.domain.mission import (
     AGENT_STARTED,
     DoNot,
@@ -90,6 +90,7 @@ class Turn:
     papers: list[StoredPaper] = field(default_factory=list)
     stepped: tuple[DoNot, ...] | None = None
     redact: bool = False  # what lies outside the repository is not named
+    entry: Entry | None = None  # of the ledger, for the last event of this turn
 
     @property
     def agent(self) -> str:
@@ -122,7 +123,7 @@ class Turn:
             ),
             course.head,
         )
-        entry = self.writer.append(
+        entry = self.entry = self.writer.append(
             Act(
                 act=f"mission.{draft.event_type.value}",
                 subject=course.spec.mission_id,

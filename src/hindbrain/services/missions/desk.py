@@ -1,0 +1,50 @@
+"""The desk: what every part of the kernel needs to reach a caller's missions, and the checks that all of their texts pass."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from hindbrain.domain.caller import Caller
+from hindbrain.domain.errors import InvalidParams, Rejected
+from hindbrain.services.brains import Brains, OpenBrain
+from hindbrain.services.evidence_guard import traces_of
+from hindbrain.services.gateway import Gateway
+from hindbrain.services.missions.log import MissionLog
+from hindbrain.services.routing import Router
+
+__all__ = ["Desk", "chosen"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Desk:
+    """Brains, routing, the gate for texts, and the log."""
+
+    brains: Brains
+    router: Router
+    gateway: Gateway
+    log: MissionLog
+
+    @contextmanager
+    def opened(self, caller: Caller) -> Iterator[OpenBrain]:
+        """The brain in which this caller's missions live."""
+        with self.brains.use(self.router.write_route(caller)) as opened:
+            yield opened
+
+    def check(self, opened: OpenBrain, texts: Iterable[str | None]) -> None:
+        """Sizes, encoding, secrets and rejected values of what a caller wants to have kept."""
+        said = [text for text in texts if text]
+        for text in said:
+            self.gateway.check_text(text)
+        self.gateway.check_hygiene(opened, said, site="mission")
+        salt = self.gateway.salt(opened)
+        marks = dict.fromkeys(mark for text in said for mark, _, _ in traces_of(text, salt))
+        if marks and opened.store.tombstones(list(marks)):
+            raise Rejected("this value was rejected or forgotten here", fix="state what holds instead")
+
+
+def chosen(allowed: Iterable[str], value: str, name: str) -> str:
+    """One of the allowed values, or a refusal that names them."""
+    known = list(allowed)
+    if value not in known:
+        raise InvalidParams(f"{name} {value[:40]!r} is not known", fix=f"use one of {', '.join(known)}", allowed=known)
+    return value

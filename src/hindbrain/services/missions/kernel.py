@@ -1,0 +1,504 @@
+"""The kernel: the moves of a mission, from start to close. Each is one turn on the log; engines decide, and what is seen is seen
+by the guard and the witness."""
+
+import os
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+
+from hindbrain.domain.caller import Caller
+from hindbrain.domain.errors import InvalidParams
+from hindbrain.domain.mission import EventType, MissionEvent, MissionStatus, NextMove, VerifyResult
+from hindbrain.domain.mission_run import Ran
+from hindbrain.engines.course import Course
+from hindbrain.engines.guarding import drift
+from hindbrain.engines.host_hook import heard
+from hindbrain.engines.inheriting import starter_focus
+from hindbrain.engines.mission_limits import undeclared
+from hindbrain.engines.mission_report import Report, reported
+from hindbrain.engines.mission_router import Facts, Routed, explained, route
+from hindbrain.engines.mission_starters import expected_phases, starters
+from hindbrain.policy.non_claims import STANDING
+from hindbrain.services.brains import OpenBrain
+from hindbrain.services.missions.closing import Closing
+from hindbrain.services.missions.control import Lessons, MissionControl
+from hindbrain.services.missions.desk import Desk
+from hindbrain.services.missions.guard import Guard, Looked, guard_payload
+from hindbrain.services.missions.handing import Handing
+from hindbrain.services.missions.log import Draft, Turn
+from hindbrain.services.missions.observing import circled
+from hindbrain.services.missions.proving import Proving
+from hindbrain.services.missions.running import run
+from hindbrain.services.missions.skills import Skills
+from hindbrain.services.missions.starting import Asked, Begun, Starting
+from hindbrain.services.missions.surroundings import facts_of
+from hindbrain.services.missions.telling import Telling, rendered_event, rendered_next, rendered_start
+from hindbrain.services.missions.witness import Witness
+
+__all__ = ["Missions"]
+
+_OVER = 0.6  # of the budget, from which a mission without direct evidence is warned
+
+
+class Missions:
+    """What operations call. One of each part, put together by the house."""
+
+    def __init__(
+        self,
+        desk: Desk,
+        *,
+        guard: Guard,
+        witness: Witness,
+        handing: Handing,
+        control: MissionControl,
+        skills: Skills,
+        proving: Proving,
+        closing: Closing,
+        telling: Telling,
+    ) -> None:
+        self._desk = desk
+        self._log = desk.log
+        self._guard = guard
+        self._witness = witness
+        self._handing = handing
+        self._control = control
+        self._skills = skills
+        self._proving = proving
+        self._closing = closing
+        self.telling = telling
+        self._starting = Starting(desk, guard)
+
+    # -- start -------------------------------------------------------------------------------------------------------
+
+    def start(
+        self,
+        caller: Caller,
+        *,
+        task: str,
+        mode: str,
+        repo: str | None,
+        budget: str | dict[str, Any],
+        risk: str,
+        criteria: list[str] | None,
+        known_targets: list[str] | None,
+        scope: str | None,
+        non_goals: list[str] | None,
+        federation_intent: bool,
+        parent_mission_id: str | None,
+    ) -> dict[str, Any]:
+        """Begin a mission, on its own or from the last hand-over of another."""
+        asked = Asked(
+            task=task,
+            mode=mode,
+            repo=repo,
+            budget=budget,
+            risk=risk,
+            criteria=tuple(criteria or ()),
+            known_targets=tuple(known_targets or ()),
+            scope=scope,
+            non_goals=tuple(non_goals or ()),
+            federation_intent=federation_intent,
+        )
+        with self._desk.opened(caller) as opened:
+            looked = self._starting.look(caller, asked)
+            warnings: tuple[str, ...] = ()
+            if parent_mission_id is not None:
+                child = self._handing.child(
+                    opened, caller, guard=looked.guard, parent_mission_id=self._log.find(opened, caller, parent_mission_id)
+                )
+                asked, warnings = replace(asked, changes=child.changes), child.warnings
+            return self._begun(opened, caller, asked, looked, warnings)
+
+    def _begun(
+        self, opened: OpenBrain, caller: Caller, asked: Asked, looked: Looked, warnings: tuple[str, ...] = ()
+    ) -> dict[str, Any]:
+        begun = self._starting.begin(opened, caller, asked, looked, warnings)
+        course = begun.course
+        self._control.begun(opened, course)
+        lessons = self._control.lessons(opened, course.spec.task)
+        return self._started(opened, begun, lessons)
+
+    def _started(self, opened: OpenBrain, begun: Begun, lessons: Lessons) -> dict[str, Any]:
+        course = begun.course
+        spec = course.spec
+        routed = route(self._facts(opened, course, lessons))
+        answer: dict[str, Any] = {
+            "ok": True,
+            "schema": "hindbrain-mission-start-v1",
+            "mission_id": spec.mission_id,
+            "mode": spec.mode.value,
+            "route": spec.route.value,
+            "phase": course.phase.value,
+            "expected_phases": [one.value for one in expected_phases(spec.mode)],
+            "risk": spec.risk,
+            "budget": msgspec.to_builtins(spec.budget),
+            "criteria": msgspec.to_builtins(spec.criteria),
+            "context_guard": msgspec.to_builtins(begun.looked.guard),
+            "trust": msgspec.to_builtins(begun.looked.trust),
+            "non_goals": list(spec.non_goals),
+            "starter_moves": [
+                msgspec.to_builtins(one) for one in starters(spec, begun.looked.trust, focus=starter_focus(course.inherited))
+            ],
+            "do_not": msgspec.to_builtins(routed.policy.do_not),
+            "experience": {
+                "potentials": lessons.potentials,
+                "rules": [*lessons.rules],
+                "newest": [*lessons.newest],
+                "instincts": lessons.beat or {},
+            },
+            "skills": [msgspec.to_builtins(one) for one in self._skills.offered(opened, spec.task)],
+            "parent_mission_id": spec.parent_mission_id,
+            "handoff_id": spec.handoff_id,
+            "inherited": _inherited(course),
+            "warnings": list(course.warnings),
+            "policy_version": spec.policy_version,
+            "non_claims": list(STANDING),
+        }
+        return {**answer, "rendered": rendered_start(answer)}
+
+    # -- events ------------------------------------------------------------------------------------------------------
+
+    def event(
+        self, caller: Caller, *, mission_id: str | None, told: dict[str, Any], whole: dict[str, Any] | None
+    ) -> dict[str, Any]:
+        """Record what an agent did, with the class that the runtime established itself."""
+        report = _report(told, whole)
+        with self._desk.opened(caller) as opened:
+            found = self._log.find(opened, caller, mission_id)
+            with self._log.turn(opened, caller, found) as turn:
+                made = self._recorded(turn, self._witness.draft(turn, report))
+        return self._told(turn, made)
+
+    def run(self, caller: Caller, *, mission_id: str | None, argv: list[str]) -> dict[str, Any]:
+        """Run a command in this process and record it. Nothing is held while it runs."""
+        with self._desk.opened(caller) as opened:
+            found = self._log.find(opened, caller, mission_id)
+            with self._log.turn(opened, caller, found):
+                pass  # refused before the command runs, not after
+            ran = msgspec.convert(run(argv, cwd=os.getcwd()), Ran)
+            with self._log.turn(opened, caller, found) as turn:
+                made = self._recorded(turn, self._witness.ran(turn, ran, origin="mission_run"))
+        return {**self._told(turn, made), "exit_status": ran.exit_status, "interrupted": ran.interrupted}
+
+    def heard(self, caller: Caller, *, payload: dict[str, Any]) -> dict[str, Any]:
+        """Record what a host's hook tells of a tool. Without an active mission there is nothing to record."""
+        with self._desk.opened(caller) as opened:
+            mine = opened.store.missions(agent=caller.agent, status=MissionStatus.ACTIVE.value, limit=2)
+            said = heard(payload) if len(mine) == 1 else None
+            if said is None:
+                return {"ok": True, "schema": "hindbrain-mission-heard-v1", "recorded": False, "rendered": ""}
+            with self._log.turn(opened, caller, mine[0].mission_id) as turn:
+                draft = (
+                    self._witness.ran(turn, said, origin="host_hook")
+                    if isinstance(said, Ran)
+                    else self._witness.draft(turn, reported(said, None, {}))
+                )
+                made = self._recorded(turn, draft)
+        return {**self._told(turn, made), "schema": "hindbrain-mission-heard-v1", "recorded": True}
+
+    def _recorded(self, turn: Turn, draft: Draft) -> MissionEvent:
+        """One event, and what the runtime has to say to it: circles, a broken do_not, the budget."""
+        made = turn.add(draft)
+        if (broken := undeclared(turn.course, made)) is not None:
+            turn.add(Draft(event_type=EventType.NOTE, target=made.target, payload={"warnings": [broken], "of": made.event_id}))
+        circled(turn)
+        self._budget(turn)
+        return made
+
+    @staticmethod
+    def _budget(turn: Turn) -> None:
+        """Each of the two warnings is given once."""
+        course, used = turn.course, turn.course.consumed(turn.now)
+        due = []
+        if used > _OVER and not course.direct_count:
+            due.append(("over_60", "over 60% of the budget is used and nothing was proven directly"))
+        if course.elapsed(turn.now) > course.spec.budget.soft_deadline_ms:
+            due.append(("deadline", "the soft deadline has passed: verify, hand over or close"))
+        for kind, text in due:
+            if f"budget:{kind}" not in course.checked:
+                turn.add(
+                    Draft(
+                        event_type=EventType.BUDGET_WARNING,
+                        target=kind,
+                        payload={"kind": kind, "warnings": [text], "checked": [f"budget:{kind}"]},
+                    )
+                )
+
+    def _told(self, turn: Turn, made: MissionEvent) -> dict[str, Any]:
+        course = turn.course
+        warned = [one for one in turn.made if one is not made]
+        answer = {
+            "ok": True,
+            "schema": "hindbrain-mission-event-answer-v1",
+            "mission_id": course.spec.mission_id,
+            "event": msgspec.to_builtins(made),
+            "event_id": made.event_id,
+            "seq": made.seq,
+            "event_count": course.seq,
+            "evidence_class": made.evidence_class.value,
+            "phase": course.phase.value,
+            "budget_consumed": course.consumed(turn.now),
+            "loop_warnings": [msgspec.to_builtins(one.payload) for one in warned if one.event_type is EventType.LOOP_WARNING],
+            "warnings": [text for one in warned for text in one.payload.get("warnings", ())],
+        }
+        return {**answer, "rendered": rendered_event(answer)}
+
+    # -- next --------------------------------------------------------------------------------------------------------
+
+    def next(self, caller: Caller, *, mission_id: str | None, last_event: dict[str, Any] | None) -> dict[str, Any]:
+        """The one next move, under the controller's directive, the loops, the guard and what experience forbids."""
+        report = _report({}, last_event) if last_event is not None else None
+        with self._desk.opened(caller) as opened:
+            found = self._log.find(opened, caller, mission_id)
+            with self._log.turn(opened, caller, found) as turn:
+                if report is not None:
+                    self._recorded(turn, self._witness.draft(turn, report))
+                course = turn.course
+                lessons = self._control.lessons(opened, course.spec.task)
+                routed = route(self._facts(opened, course, lessons, now=turn.now))
+                told = self._move(turn, routed, lessons)
+            self._control.moved(opened, course, told)
+        answer = {"ok": True, **msgspec.to_builtins(told), "event_count": course.seq}
+        return {**answer, "rendered": rendered_next(told)}
+
+    @staticmethod
+    def _move(turn: Turn, routed: Routed, lessons: Lessons) -> NextMove:
+        course = turn.course
+        step = turn.step(routed.policy.do_not, routed.rule)
+        return NextMove(
+            mission_id=course.spec.mission_id,
+            step_id=step,
+            phase=routed.phase,
+            route=routed.route,
+            move=routed.move,
+            policy=routed.policy,
+            directive=course.control.directive,
+            prev_directive=course.control.prev_directive if course.control.round else None,
+            loop_warnings=tuple(one.warning for one in course.loops.active()),
+            soft_warning=routed.soft_warning,
+            doctrine=lessons.doctrine,
+            non_claims=STANDING,
+        )
+
+    def explain(self, caller: Caller, *, mission_id: str | None) -> dict[str, Any]:
+        """Which rule gives the next move, and by which facts. Writes nothing."""
+        with self._desk.opened(caller) as opened:
+            found = self._log.find(opened, caller, mission_id)
+            with self._log.reading(opened, found) as course:
+                lessons = self._control.lessons(opened, course.spec.task)
+                told = explained(self._facts(opened, course, lessons))
+        text = f"{told['rule']} {told['name']}: {told['because']}"
+        return {"ok": True, "schema": "hindbrain-route-explain-v1", "mission_id": found, **told, "rendered": text}
+
+    def next_of(self, opened: OpenBrain, course: Course, now: int) -> dict[str, Any]:
+        """The next move as a hand-over carries it."""
+        routed = route(self._facts(opened, course, self._control.lessons(opened, course.spec.task), now=now))
+        return {
+            "move": msgspec.to_builtins(routed.move),
+            "do_not": msgspec.to_builtins(routed.policy.do_not),
+            "soft_warning": routed.soft_warning,
+        }
+
+    def _facts(self, opened: OpenBrain, course: Course, lessons: Lessons, *, now: int | None = None) -> Facts:
+        avoid = tuple((one.item, one.kind, one.reason) for one in lessons.avoid)
+        graph = opened.brain.root is not None
+        return facts_of(course, self._log.now() if now is None else now, experience=avoid, graph=graph)
+
+    # -- claims ------------------------------------------------------------------------------------------------------
+
+    def claim(
+        self,
+        caller: Caller,
+        *,
+        mission_id: str | None,
+        text: str,
+        targets: list[str] | None,
+        criteria: list[str] | None,
+        evidence_refs: list[str] | None,
+        confidence: float | None,
+    ) -> dict[str, Any]:
+        with self._desk.opened(caller) as opened:
+            self._desk.check(opened, (text, *(targets or ()), *(criteria or ()), *(evidence_refs or ())))
+            found = self._log.find(opened, caller, mission_id)
+            with self._log.turn(opened, caller, found) as turn:
+                claim = self._proving.claim(
+                    turn, text, targets=targets, criteria=criteria, refs=evidence_refs, confidence=confidence
+                )
+                circled(turn)
+        told = f"{claim.claim_id} registered, not proven: verify it with direct evidence"
+        answer = {"ok": True, "schema": "hindbrain-mission-claim-v1", "mission_id": found, "claim_id": claim.claim_id}
+        return {**answer, "claim": msgspec.to_builtins(claim), "verdict": claim.verdict, "rendered": told}
+
+    def verify(
+        self,
+        caller: Caller,
+        *,
+        mission_id: str | None,
+        claim: str,
+        evidence_class: str,
+        evidence_refs: list[str] | None,
+        targets: list[str] | None,
+        criteria: list[str] | None,
+        confidence: float | None,
+    ) -> dict[str, Any]:
+        with self._desk.opened(caller) as opened:
+            self._desk.check(opened, (claim, *(targets or ()), *(criteria or ()), *(evidence_refs or ())))
+            found = self._log.find(opened, caller, mission_id)
+            with self._log.turn(opened, caller, found) as turn:
+                if not turn.course.rounds and not turn.course.verified:
+                    self._looked_again(turn)
+                judged = self._proving.verify(
+                    turn,
+                    claim,
+                    label=evidence_class,
+                    refs=evidence_refs,
+                    targets=targets,
+                    criteria=criteria,
+                    confidence=confidence,
+                )
+                circled(turn)
+            if judged.round is not None:
+                self._control.said(opened, judged.round, because=judged.event.event_id, now=turn.now)
+        return _verified(judged.result, judged.event, turn.course)
+
+    # -- hand-over ---------------------------------------------------------------------------------------------------
+
+    def handoff(
+        self, caller: Caller, *, mission_id: str | None, summary: str | None, recipient: str | None, leave: bool
+    ) -> dict[str, Any]:
+        with self._desk.opened(caller) as opened:
+            self._desk.check(opened, (summary, recipient))
+            found = self._log.find(opened, caller, mission_id)
+            with self._log.turn(opened, caller, found) as turn:
+                self._looked_again(turn)
+                made = self._handing.handoff(turn, recipient=recipient, summary=summary or "", leave=leave)
+        told = f"{made.handoff_id}: {made.mission_summary}\ngo on with it: hindbrain mission resume {made.handoff_id}"
+        return {"ok": True, **msgspec.to_builtins(made), "status": turn.course.status.value, "rendered": told}
+
+    def resume(self, caller: Caller, *, mission_id: str) -> dict[str, Any]:
+        """The same agent takes its own up again; another begins a child from the hand-over."""
+        with self._desk.opened(caller) as opened:
+            if mission_id.startswith("hnd_"):
+                handoff = self._handing.given(opened, mission_id)
+                return self._child(opened, caller, handoff.mission_id, mission_id)
+            found = self._log.find(opened, caller, mission_id)
+            with self._log.reading(opened, found) as course:
+                own = course.spec.agent_id == caller.agent
+            return self._own(opened, caller, found) if own else self._child(opened, caller, found, None)
+
+    def _own(self, opened: OpenBrain, caller: Caller, mission_id: str) -> dict[str, Any]:
+        with self._log.turn(opened, caller, mission_id, over=True) as turn:
+            looked = self._look(turn)
+            resumed = self._handing.reopen(turn, looked.guard)
+            self._guarded(turn, looked)
+        shown = self.telling.state(opened, turn.course, events=10)
+        answer = {**shown, "schema": "hindbrain-mission-resume-v1", "resumed": True}
+        return {**answer, "changes": [msgspec.to_builtins(one) for one in resumed.changes]}
+
+    def _child(self, opened: OpenBrain, caller: Caller, parent: str, handoff_id: str | None) -> dict[str, Any]:
+        with self._log.reading(opened, parent) as course:
+            spec = course.spec
+        asked = Asked(
+            task=spec.task,
+            mode=spec.mode.value,
+            repo=None,
+            budget=msgspec.to_builtins(spec.budget),
+            risk=spec.risk,
+            criteria=tuple(one.criterion for one in spec.criteria),
+            scope=spec.scope,
+            federation_intent=spec.federation_intent,
+        )
+        looked = self._starting.look(caller, asked)
+        where = {"handoff_id": handoff_id} if handoff_id is not None else {"parent_mission_id": parent}
+        child = self._handing.child(opened, caller, guard=looked.guard, **where)
+        answer = self._begun(opened, caller, replace(asked, changes=child.changes), looked, child.warnings)
+        changes = [msgspec.to_builtins(one) for one in child.taken.changes]
+        return {**answer, "schema": "hindbrain-mission-resume-v1", "resumed": False, "changes": changes}
+
+    # -- the end -----------------------------------------------------------------------------------------------------
+
+    def close(
+        self,
+        caller: Caller,
+        *,
+        mission_id: str | None,
+        summary: str | None,
+        gaps: list[str] | None,
+        force: bool,
+        reason: str | None,
+        write_light: bool,
+    ) -> dict[str, Any]:
+        if force and not (reason or "").strip():
+            raise InvalidParams("closing by force needs a reason", fix="say why: reason")
+        with self._desk.opened(caller) as opened:
+            self._desk.check(opened, (summary, reason, *(gaps or ())))
+            found = self._log.find(opened, caller, mission_id)
+            with self._log.turn(opened, caller, found, over=True) as turn:
+                self._closing.check_open(turn)
+                self._looked_again(turn)
+                closed = self._closing.close(
+                    turn, summary=summary or "", gaps=tuple(gaps or ()), forced=(reason or "") if force else None
+                )
+            return self._closing.told(opened, closed, write_light=write_light)
+
+    def abandon(self, caller: Caller, *, mission_id: str | None, reason: str) -> dict[str, Any]:
+        with self._desk.opened(caller) as opened:
+            self._desk.check(opened, (reason,))
+            found = self._log.find(opened, caller, mission_id)
+            with self._log.turn(opened, caller, found) as turn:
+                self._looked_again(turn)
+                closed = self._closing.abandon(turn, reason=reason)
+            return self._closing.told(opened, closed, write_light=False)
+
+    # -- the guard ---------------------------------------------------------------------------------------------------
+
+    def recheck(self, caller: Caller) -> None:
+        """The client says that its roots changed: look again for every active mission of this agent."""
+        with self._desk.opened(caller) as opened:
+            for head in opened.store.missions(agent=caller.agent, status=MissionStatus.ACTIVE.value, limit=100):
+                with self._log.turn(opened, caller, head.mission_id) as turn:
+                    self._looked_again(turn)
+
+    def _look(self, turn: Turn) -> Looked:
+        spec = turn.course.spec
+        return self._guard.look(turn.caller, repo=spec.repo, federation_intent=spec.federation_intent)
+
+    def _looked_again(self, turn: Turn) -> None:
+        self._guarded(turn, self._look(turn))
+
+    @staticmethod
+    def _guarded(turn: Turn, looked: Looked) -> None:
+        moved = drift(turn.course.guard, looked.guard)
+        turn.add(Draft(event_type=EventType.CONTEXT_GUARD, target=".", payload=guard_payload(looked, moved)))
+
+
+def _report(told: dict[str, Any], whole: dict[str, Any] | None) -> Report:
+    split = {name: value for name, value in told.items() if value not in (None, 0) and name not in ("event_type", "payload")}
+    return reported(whole if whole is not None else told.get("event_type"), told.get("payload"), split)
+
+
+def _inherited(course: Course) -> dict[str, Any] | None:
+    brought = course.inherited
+    if not brought.handoff_ids:
+        return None
+    return {
+        "claims": [msgspec.to_builtins(one) for one in brought.claims],
+        "dead_paths": [msgspec.to_builtins(one) for one in brought.dead_paths],
+        "covered": len(brought.covered),
+        "files_read": [one.path for one in brought.files_read],
+        "tests_run": [one.command for one in brought.tests_run],
+        "open_hypotheses": list(brought.open_hypotheses),
+        "rechecks": list(brought.rechecks),
+        "next_required_move": brought.next_required_move,
+    }
+
+
+def _verified(result: VerifyResult, event: MissionEvent, course: Course) -> dict[str, Any]:
+    text = f"{result.verdict} ({result.evidence_grade})"
+    if result.missing:
+        text += "\nmissing: " + "\nmissing: ".join(result.missing)
+    answer = {"ok": True, **msgspec.to_builtins(result), "event_id": event.event_id, "rendered": text}
+    if course.control.round:
+        answer["control"] = msgspec.to_builtins(course.control)
+    return answer

@@ -1,0 +1,80 @@
+"""Observing: calls of Hindbrain's own tools inside a mission are its events, written by the runtime. The agent need not report
+them, and cannot leave them out."""
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from hindbrain.domain.caller import Caller
+from hindbrain.domain.errors import HindbrainError
+from hindbrain.domain.mission import AGENT_STARTED, EventType, MissionStatus
+from hindbrain.engines.hygiene import redacted
+from hindbrain.engines.observed_call import observed
+from hindbrain.services.brains import Brains
+from hindbrain.services.missions.log import Draft, MissionLog, Turn
+from hindbrain.services.routing import Router
+
+__all__ = ["Observing", "circled"]
+
+LOG = logging.getLogger("hindbrain.missions")
+
+
+class Observing:
+    """Follows calls. What cannot be written is logged: an answer is never lost for it."""
+
+    def __init__(self, brains: Brains, router: Router, log: MissionLog) -> None:
+        self._brains = brains
+        self._router = router
+        self._log = log
+
+    def saw(
+        self, caller: Caller, name: str, given: Mapping[str, Any], answer: Mapping[str, Any], ms: int, mission_id: str | None
+    ) -> None:
+        """A call was answered. It belongs to the mission it names, or to the one active mission of its agent."""
+        try:
+            self._saw(caller, name, given, answer, ms, mission_id)
+        except (HindbrainError, OSError) as failure:
+            LOG.warning("a call of %s was not written to its mission: %s", name, failure)
+
+    def _saw(
+        self, caller: Caller, name: str, given: Mapping[str, Any], answer: Mapping[str, Any], ms: int, mission_id: str | None
+    ) -> None:
+        brain = self._router.route(caller).brain
+        if brain is None:
+            return
+        with self._brains.use(brain) as opened:
+            mine = opened.store.missions(agent=caller.agent, status=MissionStatus.ACTIVE.value, limit=2)
+            meant = [one.mission_id for one in mine if mission_id is None or one.mission_id == mission_id]
+            if len(meant) != 1 or (seen := observed(name, given, answer)) is None:
+                return
+            with self._log.turn(opened, caller, meant[0]) as turn:
+                turn.add(
+                    Draft(
+                        event_type=seen.event_type,
+                        actor=AGENT_STARTED + caller.agent,
+                        tool=name,
+                        target=redacted(seen.target),
+                        evidence=seen.evidence,
+                        outcome=seen.outcome,
+                        duration_ms=max(0, ms),
+                        payload=_clean(seen.payload),
+                    )
+                )
+                circled(turn)
+
+
+def circled(turn: Turn) -> None:
+    """Write down where the mission goes in circles now."""
+    for found in turn.course.loops.look():
+        draft = Draft(
+            event_type=EventType.LOOP_WARNING, target=found.item, failure_class=found.failure_class, payload=found.payload
+        )
+        turn.add(draft)
+
+
+def _clean(value: Any) -> Any:
+    if isinstance(value, str):
+        return redacted(value)
+    if isinstance(value, dict):
+        return {key: _clean(inner) for key, inner in value.items()}
+    return [_clean(inner) for inner in value] if isinstance(value, list) else value

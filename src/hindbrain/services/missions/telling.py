@@ -1,0 +1,268 @@
+"""Telling: missions as they are asked for. State, list, exports, checks of chains and packets, and the texts of the answers."""
+
+import json
+import logging
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from hindbrain.domain.caller import Caller
+from hindbrain.domain.errors import InvalidParams, PathRefused, UnknownMission
+from hindbrain.domain.mission import MissionStatus, NextMove
+from hindbrain.engines.course import Course, stated
+from hindbrain.engines.mission_chain import first_break
+from hindbrain.engines.mission_packet import verify_packet
+from hindbrain.engines.moments import stamped
+from hindbrain.engines.provenance import prov_json
+from hindbrain.services.brains import OpenBrain
+from hindbrain.services.missions.desk import Desk, chosen
+from hindbrain.services.missions.flight import Flights
+from hindbrain.services.missions.handing import Handing
+from hindbrain.stores.mission_port import MissionHead
+
+__all__ = ["Telling", "rendered_event", "rendered_next", "rendered_start"]
+
+LOG = logging.getLogger("hindbrain.missions")
+_FORMS = ("state", "events", "flight", "handoff", "proof", "prov-json")
+_PACKET_BYTES = 1_000_000
+_EVENTS_BYTES = 500_000_000
+
+
+class Telling:
+    """Reads missions; changes nothing."""
+
+    def __init__(self, desk: Desk, flights: Flights, handing: Handing) -> None:
+        self._desk = desk
+        self._log = desk.log
+        self._flights = flights
+        self._handing = handing
+
+    def status(self, caller: Caller, *, mission_id: str | None, at: int | None, events: int) -> dict[str, Any]:
+        with self._desk.opened(caller) as opened:
+            found = self._log.find(opened, caller, mission_id)
+            if at is not None:
+                return self.state(opened, self._log.at(opened, found, at), events=events)
+            with self._log.reading(opened, found) as course:
+                return self.state(opened, course, events=events)
+
+    def state(self, opened: OpenBrain, course: Course, *, events: int) -> dict[str, Any]:
+        """A mission's state with its last events."""
+        last = self._log.events(opened, course.spec.mission_id, after=max(0, course.seq - events), limit=min(events, course.seq))
+        children = tuple(dict.fromkeys((*course.children, *self._handing.children(opened, course.spec.mission_id))))
+        made = stated(course, now=self._log.now(), stamp=stamped(course.updated_at), events=last if events else ())
+        state = msgspec.structs.replace(made, child_mission_ids=children)
+        return {"ok": True, **msgspec.to_builtins(state), "rendered": _rendered_state(course, self._log.now())}
+
+    def listed(self, caller: Caller, *, agent: str | None, state: str | None, limit: int) -> dict[str, Any]:
+        if state is not None:
+            chosen([one.value for one in MissionStatus], state, "state")
+        with self._desk.opened(caller) as opened:
+            heads = opened.store.missions(agent=agent, status=state, limit=limit)
+        missions = [_brief(one) for one in heads]
+        rows = [
+            f"{one['mission_id']}  {one['status']:10} {one['mode']:12} {one['agent_id']:20} {one['task'][:60]}"
+            for one in missions
+        ]
+        text = "\n".join(rows) if rows else 'no mission yet: hindbrain mission start "review the retry path"'
+        return {"ok": True, "schema": "hindbrain-mission-list-v1", "missions": missions, "rendered": text}
+
+    def flight(self, caller: Caller, *, mission_id: str | None, records: int) -> dict[str, Any]:
+        with self._desk.opened(caller) as opened:
+            return self._flights.told(opened, self._log.find(opened, caller, mission_id), records=records)
+
+    def export(self, caller: Caller, *, mission_id: str | None, form: str) -> dict[str, Any]:
+        """A mission as data, in one of its forms."""
+        chosen(_FORMS, form, "format")
+        with self._desk.opened(caller) as opened:
+            found = self._log.find(opened, caller, mission_id)
+            data = self._data(opened, found, form)
+        return {
+            "ok": True,
+            "schema": "hindbrain-mission-export-v1",
+            "mission_id": found,
+            "format": form,
+            "data": data,
+            "rendered": json.dumps(data, ensure_ascii=False, indent=2, sort_keys=form == "proof"),
+        }
+
+    def _data(self, opened: OpenBrain, mission_id: str, form: str) -> Any:
+        if form in ("handoff", "proof"):
+            papers = opened.store.mission_papers(mission_id, kind="handoff" if form == "handoff" else "proof")
+            if not papers:
+                raise UnknownMission(
+                    f"{mission_id} has no {'hand-over' if form == 'handoff' else 'proof packet'} yet",
+                    fix="make one: mission handoff, or mission close",
+                )
+            return json.loads(papers[-1].body)
+        if form == "flight":
+            return msgspec.to_builtins(self._flights.records(opened, mission_id))
+        with self._log.reading(opened, mission_id) as course:
+            events = self._log.events(opened, mission_id, limit=max(1, course.seq))
+            if form == "events":
+                return msgspec.to_builtins(events)
+            if form == "prov-json":
+                return prov_json(course.spec, events)
+            made = stated(course, now=self._log.now(), stamp=stamped(course.updated_at), events=events)
+            return msgspec.to_builtins(made)
+
+    def verify_chain(self, caller: Caller, *, mission_id: str | None) -> dict[str, Any]:
+        """Compute a mission's chain again, against its own rows and against its head."""
+        with self._desk.opened(caller) as opened:
+            found = self._log.find(opened, caller, mission_id)
+            head = opened.store.mission(found)
+            events = [json.loads(one.body) for one in opened.store.mission_events(found)]
+        broken = first_break(found, events)
+        if broken is None and head is not None and events and (len(events) != head.seq or events[-1]["hash"] != head.hash):
+            broken = (len(events) + 1, "the mission says that it goes on, and it does not")
+        answer = {"ok": True, "schema": "hindbrain-mission-chain-v1", "mission_id": found, "events": len(events)}
+        if broken is None:
+            return {**answer, "valid": True, "first_bad_seq": None, "rendered": f"{found}: {len(events)} events, all as written"}
+        seq, why = broken
+        return {**answer, "valid": False, "first_bad_seq": seq, "why": why, "rendered": f"{found}: event {seq}: {why}"}
+
+    def verify_packet(self, caller: Caller, *, path: str, events: str | None) -> dict[str, Any]:
+        """Check a packet by itself, with its events where they are, and with the ledger where the mission is known."""
+        packet = _file(caller, path)
+        raw = _read(packet, _PACKET_BYTES)
+        beside = packet.parent / "events.jsonl" if events is None else _file(caller, events)
+        chain = _events(beside) if events is not None or beside.is_file() else None
+        findings = list(verify_packet(raw, chain))
+        known = self._known(caller, raw, findings)
+        text = "the packet holds" if not findings else "the packet does not hold:\n" + "\n".join(findings)
+        text += "" if chain is not None else "\nits events were not at hand: only the packet itself was checked"
+        return {
+            "ok": True,
+            "schema": "hindbrain-mission-packet-check-v1",
+            "valid": not findings,
+            "findings": findings,
+            "events_checked": len(chain) if chain is not None else 0,
+            "ledger_checked": known,
+            "rendered": text,
+        }
+
+    def _known(self, caller: Caller, raw: bytes, findings: list[str]) -> bool:
+        """Whether this home has the mission: then the packet must be the one that it kept."""
+        try:
+            mission_id = str(json.loads(raw)["mission_id"])
+        except (ValueError, KeyError, TypeError):
+            return False
+        route = self._desk.router.route(caller)
+        if route.brain is None:
+            return False
+        with self._desk.brains.use(route.brain) as opened:
+            kept = opened.store.mission_papers(mission_id, kind="proof")
+        if kept and kept[-1].body.encode() != raw:
+            findings.append("it is not the packet that this home kept")
+        return bool(kept)
+
+
+def _file(caller: Caller, told: str) -> Path:
+    if "\x00" in told:
+        raise PathRefused("the path holds a NUL character", fix="give the path of a file")
+    path = Path(told).expanduser()
+    if not path.is_absolute():
+        if caller.root is None:
+            raise InvalidParams(f"{told[:80]!r} is no absolute path", fix="give the whole path")
+        path = Path(caller.root, path)
+    return path
+
+
+def _read(path: Path, most: int) -> bytes:
+    try:
+        with path.open("rb") as file:
+            raw = file.read(most + 1)
+    except OSError as failure:
+        raise PathRefused(
+            f"{path.name} cannot be read: {failure.strerror or failure}", fix="give the path of a file"
+        ) from failure
+    if len(raw) > most:
+        raise PathRefused(f"{path.name} is larger than {most} bytes", fix="give the file that Hindbrain wrote")
+    return raw
+
+
+def _events(path: Path) -> list[dict[str, Any]]:
+    found = []
+    for number, line in enumerate(_read(path, _EVENTS_BYTES).splitlines(), 1):
+        try:
+            event = json.loads(line)
+        except ValueError as broken:
+            raise InvalidParams(
+                f"line {number} of {path.name} is no JSON", fix="give the events.jsonl of the mission"
+            ) from broken
+        if not isinstance(event, dict):
+            raise InvalidParams(f"line {number} of {path.name} is no event", fix="give the events.jsonl of the mission")
+        found.append(event)
+    return found
+
+
+def _brief(head: MissionHead) -> dict[str, Any]:
+    spec = json.loads(head.spec)
+    return {
+        "mission_id": head.mission_id,
+        "agent_id": head.agent,
+        "status": head.status,
+        "mode": head.mode,
+        "route": spec["route"],
+        "task": spec["task"],
+        "parent_mission_id": head.parent_id,
+        "event_count": head.seq,
+        "created_at": stamped(head.created_at),
+        "updated_at": stamped(head.updated_at),
+    }
+
+
+# -- texts -----------------------------------------------------------------------------------------------------------
+
+
+def rendered_start(answer: dict[str, Any]) -> str:
+    guard, budget = answer["context_guard"], answer["budget"]
+    lines = [
+        f"mission {answer['mission_id']}: {answer['mode']} by the route {answer['route']}, "
+        f"{budget['tool_calls_max']} calls, {budget['files_read_max']} files, {budget['soft_deadline_ms'] // 1000} s",
+        f"workspace: {guard['classification']}: {guard['reason']}",
+    ]
+    lines += [f"to show: {one['criterion']}" for one in answer["criteria"]]
+    lines += [f"first: {one['tool']}: {one['why']}" for one in answer["starter_moves"]]
+    lines += [f"do not: {one['item']}: {one['reason']}" for one in answer["do_not"]]
+    lines += [f"warning: {one}" for one in answer["warnings"]]
+    return "\n".join([*lines, "then: hindbrain mission next"])
+
+
+def rendered_event(answer: dict[str, Any]) -> str:
+    event = answer["event"]
+    told = f"{event['event_type']} {event['target'] or ''}".strip()
+    lines = [f"{answer['event_id']} {told}: {event['outcome']}, {answer['evidence_class']}"]
+    lines += [f"{one['rule']}: {one['message']}" for one in answer["loop_warnings"]]
+    lines += [f"warning: {one}" for one in answer["warnings"]]
+    return "\n".join(lines)
+
+
+def rendered_next(told: NextMove) -> str:
+    move = told.move
+    lines = [f"{told.step_id}. {move.type} {move.target} with {move.tool}: {move.why}", f"shows: {move.evidence_required}"]
+    lines += [f"look at: {one}" for one in move.suggested_focus]
+    lines += [f"do not: {one.item}: {one.reason} (until {one.until})" for one in told.policy.do_not]
+    lines += [f"{one.rule}: {one.message}" for one in told.loop_warnings]
+    if told.directive:
+        lines.append(f"directive: {told.directive}, before it {told.prev_directive}")
+    if told.soft_warning:
+        lines.append(f"warning: {told.soft_warning}")
+    lines += [f"experience: {one}" for one in told.doctrine]
+    lines.append(f"stop when: {told.policy.stop_condition}; else {told.policy.fallback}")
+    return "\n".join(lines)
+
+
+def _rendered_state(course: Course, now: int) -> str:
+    spec = course.spec
+    lines = [
+        f"{spec.mission_id} {course.status.value}, {course.phase.value}: {spec.task}",
+        f"{spec.mode.value} by {spec.route.value}, {course.consumed(now):.0%} of the budget, {course.seq} events, "
+        f"{course.direct_count} direct, {course.graph_calls} to the graph",
+    ]
+    if course.guard is not None:
+        lines.append(f"workspace: {course.guard.classification}: {course.guard.reason}")
+    lines += [f"{one.claim_id} {one.verdict}: {one.claim}" for one in course.claims.values()]
+    lines += [f"dead end: {one.target}: {one.why_ruled_out}" for one in course.dead.values()]
+    lines += [f"warning: {one}" for one in course.warnings]
+    return "\n".join(lines)
