@@ -2,7 +2,7 @@
 again to the byte."""
 
 import hashlib
-import os.path
+import posixpath
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -40,11 +40,11 @@ def kept_target(target: str | None, repo: str) -> str | None:
 def _leads_out(target: str, repo: str) -> bool:
     if _ADDRESS.match(target) or target.startswith("~"):
         return True
-    root = os.path.normpath(repo)
-    if os.path.isabs(target):
-        path = os.path.normpath(target)
+    root = posixpath.normpath(repo)
+    if posixpath.isabs(target):
+        path = posixpath.normpath(target)
         return path != root and not path.startswith(root.rstrip("/") + "/")
-    return os.path.normpath(target).split("/", 1)[0] == ".."
+    return posixpath.normpath(target).split("/", 1)[0] == ".."
 
 
 @dataclass(slots=True, kw_only=True)
