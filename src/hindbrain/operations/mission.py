@@ -43,12 +43,12 @@ __all__ = [
 
 MissionId = Annotated[str | None, Meta(description="id of the mission (msn_…); without it, your one active mission here")]
 Text = Annotated[str, Meta(min_length=1, max_length=8_000)]
-Confidence = Annotated[float | None, Meta(ge=0, le=1, description="how sure you are, 0 to 1")]
+Confidence = Annotated[Annotated[float, Meta(ge=0, le=1)] | None, Meta(description="how sure you are, 0 to 1")]
 Refs = Annotated[
-    list[str] | None,
-    Meta(max_length=200, description="what shows it: evt_… of this mission, or KIND:PATH[:LINE], e.g. direct_source:src/a.py:12"),
+    Annotated[list[str], Meta(max_length=200)] | None,
+    Meta(description="what shows it: evt_… of this mission, or KIND:PATH[:LINE], e.g. direct_source:src/a.py:12"),
 ]
-Names = Annotated[list[str] | None, Meta(max_length=200)]
+Names = Annotated[list[str], Meta(max_length=200)] | None
 
 _READ = (BrainlessRoot, CallerRootUnknown, InvalidParams, UnknownMission)
 _WRITE = (*_READ, ClaimTooLarge, HygieneRefused, MissionClosed, MissionForeign)
@@ -71,10 +71,14 @@ def start(
         Meta(description="short, normal, deep, or tool_calls_max, files_read_max and soft_deadline_ms as an object"),
     ] = "normal",
     risk: Annotated[str, Meta(description="low, medium or high")] = "medium",
-    criteria: Annotated[list[str] | None, Meta(max_length=50, description="what has to hold at the end")] = None,
-    known_targets: Annotated[list[str] | None, Meta(max_length=100, description="files that are meant for certain")] = None,
-    scope: Annotated[str | None, Meta(max_length=1_000, description="part of the repository that is meant")] = None,
-    non_goals: Annotated[list[str] | None, Meta(max_length=50, description="what it does not aim at")] = None,
+    criteria: Annotated[Annotated[list[str], Meta(max_length=50)] | None, Meta(description="what has to hold at the end")] = None,
+    known_targets: Annotated[
+        Annotated[list[str], Meta(max_length=100)] | None, Meta(description="files that are meant for certain")
+    ] = None,
+    scope: Annotated[
+        Annotated[str, Meta(max_length=1_000)] | None, Meta(description="part of the repository that is meant")
+    ] = None,
+    non_goals: Annotated[Annotated[list[str], Meta(max_length=50)] | None, Meta(description="what it does not aim at")] = None,
     federation_intent: Annotated[bool, Meta(description="work over several repositories on purpose")] = False,
     parent_mission_id: Annotated[str | None, Meta(description="mission whose last hand-over this one goes on from")] = None,
 ) -> dict[str, Any]:
@@ -102,17 +106,26 @@ def start(
 def event(
     call: Call,
     event_type: Annotated[
-        str | None, Meta(max_length=80, description="what was done: file_read, literal_search, test_run, dead_path, dissent, …")
+        Annotated[str, Meta(max_length=80)] | None,
+        Meta(description="what was done: file_read, literal_search, test_run, dead_path, dissent, …"),
     ] = None,
-    target: Annotated[str | None, Meta(max_length=4_000, description="file, query or command it was done to")] = None,
-    outcome: Annotated[str | None, Meta(max_length=80, description="found, empty, passed, failed, ruled_out, …")] = None,
-    tool: Annotated[str | None, Meta(max_length=200, description="name of the tool that was used")] = None,
+    target: Annotated[
+        Annotated[str, Meta(max_length=4_000)] | None, Meta(description="file, query or command it was done to")
+    ] = None,
+    outcome: Annotated[
+        Annotated[str, Meta(max_length=80)] | None, Meta(description="found, empty, passed, failed, ruled_out, …")
+    ] = None,
+    tool: Annotated[Annotated[str, Meta(max_length=200)] | None, Meta(description="name of the tool that was used")] = None,
     payload: Annotated[
         dict[str, Any] | None, Meta(description="details: range, query, hits, why, command, exit_status, …")
     ] = None,
     event: Annotated[dict[str, Any] | None, Meta(description="the whole event as one object; its fields win")] = None,
-    evidence_class: Annotated[str | None, Meta(max_length=80, description="default follows from the type")] = None,
-    failure_class: Annotated[str | None, Meta(max_length=80, description="logical or environmental, when it failed")] = None,
+    evidence_class: Annotated[
+        Annotated[str, Meta(max_length=80)] | None, Meta(description="default follows from the type")
+    ] = None,
+    failure_class: Annotated[
+        Annotated[str, Meta(max_length=80)] | None, Meta(description="logical or environmental, when it failed")
+    ] = None,
     duration_ms: Annotated[int, Meta(ge=0, le=86_400_000, description="how long it took")] = 0,
     confidence: Confidence = None,
     mission_id: MissionId = None,
@@ -196,8 +209,10 @@ def verify(
 @operation("mission.handoff", effect=Effect.WRITE, raises=_WRITE)
 def handoff(
     call: Call,
-    summary: Annotated[str | None, Meta(max_length=1_200, description="how it stands, in your words")] = None,
-    recipient: Annotated[str | None, Meta(max_length=200, description="agent who is to go on; anybody without it")] = None,
+    summary: Annotated[Annotated[str, Meta(max_length=1_200)] | None, Meta(description="how it stands, in your words")] = None,
+    recipient: Annotated[
+        Annotated[str, Meta(max_length=200)] | None, Meta(description="agent who is to go on; anybody without it")
+    ] = None,
     leave: Annotated[bool, Meta(description="stop working on it; with false it stays yours and active")] = True,
     mission_id: MissionId = None,
 ) -> dict[str, Any]:
@@ -217,12 +232,13 @@ def resume(
 @operation("mission.close", effect=Effect.WRITE, raises=(*_WRITE, MissionOpen))
 def close(
     call: Call,
-    summary: Annotated[str | None, Meta(max_length=4_000, description="what came of it, in your words")] = None,
+    summary: Annotated[Annotated[str, Meta(max_length=4_000)] | None, Meta(description="what came of it, in your words")] = None,
     gaps: Annotated[
-        list[str] | None, Meta(max_length=100, description="what stays open, said openly: ids of claims or sentences")
+        Annotated[list[str], Meta(max_length=100)] | None,
+        Meta(description="what stays open, said openly: ids of claims or sentences"),
     ] = None,
     force: Annotated[bool, Meta(description="close though something required is open; the packet says so")] = False,
-    reason: Annotated[str | None, Meta(max_length=2_000, description="why it is closed by force")] = None,
+    reason: Annotated[Annotated[str, Meta(max_length=2_000)] | None, Meta(description="why it is closed by force")] = None,
     write_light: Annotated[bool, Meta(description="also write the verified claims as a L1GHT note")] = False,
     mission_id: MissionId = None,
 ) -> dict[str, Any]:
@@ -246,7 +262,7 @@ def abandon(
 def status(
     call: Call,
     mission_id: MissionId = None,
-    at: Annotated[int | None, Meta(ge=0, description="as it stood after this event")] = None,
+    at: Annotated[Annotated[int, Meta(ge=0)] | None, Meta(description="as it stood after this event")] = None,
     events: Annotated[int, Meta(ge=0, le=1_000, description="how many of its last events to show")] = 10,
 ) -> dict[str, Any]:
     """Show how a mission stands: route, budget, guard, claims, warnings, last events."""
@@ -256,7 +272,7 @@ def status(
 @operation("mission.list", effect=Effect.READ, raises=(BrainlessRoot, CallerRootUnknown, InvalidParams))
 def listed(
     call: Call,
-    agent: Annotated[str | None, Meta(max_length=200, description="only missions of this agent")] = None,
+    agent: Annotated[Annotated[str, Meta(max_length=200)] | None, Meta(description="only missions of this agent")] = None,
     state: Annotated[str | None, Meta(description="only active, handed_off, closed or abandoned ones")] = None,
     limit: Annotated[int, Meta(ge=1, le=200, description="missions at most, the latest first")] = 20,
 ) -> dict[str, Any]:
@@ -301,7 +317,8 @@ def verify_packet(
     call: Call,
     file: Annotated[str, Meta(max_length=4_000, description="proof packet, as mission export --format proof gives it")],
     events: Annotated[
-        str | None, Meta(max_length=4_000, description="its events.jsonl, to check the whole chain; default is beside the packet")
+        Annotated[str, Meta(max_length=4_000)] | None,
+        Meta(description="its events.jsonl, to check the whole chain; default is beside the packet"),
     ] = None,
 ) -> dict[str, Any]:
     """Check a proof packet, also one of another machine: every byte, its digest, and its events where they are at hand."""
