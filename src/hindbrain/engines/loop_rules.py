@@ -89,6 +89,12 @@ class Searches:
         asked = Asked(text=query, family=family.value, scope=scope, seq=0)
         self._shelf(family.value, scope).keep(_words(query), asked)
 
+    def known(self, family: Family, query: str, scope: str) -> bool:
+        """Whether asking this would be a repeat."""
+        shelf = self.shelves.get((family.value, scope))
+        asked = shelf.find(_words(query)) if shelf is not None else None
+        return asked is not None and not self.changes.since(asked.scope, asked.seq)
+
     def closed(self) -> tuple[Found, ...]:
         """Questions that are not to be asked again while nothing in their scope changes."""
         over = [key for key, (asked, _) in self.forbidden.items() if self.changes.since(asked.scope, asked.seq)]

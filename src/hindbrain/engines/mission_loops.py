@@ -74,6 +74,10 @@ class LoopWatch:
         """The dead path that a target or a question leads into, unless a dissent lifted it."""
         return self._dead.find(target, query)
 
+    def asked(self, family: Family, query: str, scope: str = "") -> bool:
+        """Whether a question was asked and nothing in its scope has changed since."""
+        return self._searches.known(family, query, scope)
+
     # -- growing -----------------------------------------------------------------------------------------------------
 
     def note(self, event: MissionEvent) -> None:

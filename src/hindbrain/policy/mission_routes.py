@@ -24,9 +24,11 @@ __all__ = [
     "THRASH",
     "TOOLS",
     "TRIED_REPAIRS",
+    "UNTIL",
     "Barred",
     "LoopRule",
     "Rule",
+    "Until",
 ]
 
 _F = Family
@@ -106,6 +108,22 @@ LOOPS: Mapping[str, LoopRule] = {
 }
 # Rules that say something of how the work is done; the controller takes each as one logical failure of its round.
 PROCESS_RULES = frozenset({"LW1", "LW4", "LW5", "LW8"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Until:
+    """When something is no longer forbidden, where no rule of the table says it."""
+
+    direct: str = "one direct event that shows something new"
+    other: str = "something else was done"
+    scope: str = "something in its scope changes"
+    verified: str = "the next verification"
+    dissent: str = "a dissent gives a reason"
+    memory: str = "experience says otherwise, or a dissent gives a reason"
+    mission: str = "the mission ends, or a dissent gives a reason"
+
+
+UNTIL = Until()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
