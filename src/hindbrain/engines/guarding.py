@@ -123,7 +123,8 @@ def _elsewhere(facts: GuardFacts, place: str) -> _Judged:
     if facts.repository(repo) == facts.repository(place):
         return _rebind(facts, f"{place} is active, {repo} was requested: another worktree or directory of the same repository")
     present = any(contains(root, repo) for root in facts.ingest_roots)
-    if present and facts.bound_root is not None:
+    known = [root for root in (facts.bound_root, *facts.ingest_roots) if root is not None]
+    if present and facts.bound_root is not None and any(facts.inside(place, root) for root in known):
         return _several(facts, facts.bound_root)
     why = f"{place} is active (from {facts.origin}), {repo} was requested"
     if facts.federation_intent and facts.bound_root is not None:

@@ -3,7 +3,6 @@
 import os
 from typing import Annotated, Any
 
-import msgspec
 from msgspec import Meta
 
 from hindbrain.domain.errors import BrainlessRoot, CallerRootUnknown, InvalidParams, PathRefused, UnknownMission
@@ -12,12 +11,16 @@ from hindbrain.operations.registry import Effect, operation
 from hindbrain.policy.asking import Topic
 from hindbrain.services.call import Call
 from hindbrain.services.missions.asking import Question
+from hindbrain.services.missions.guard import told
 
 __all__ = ["ask", "guard"]
 
-Repo = Annotated[str | None, Meta(max_length=4_096, description="repository that is meant; default is the caller's")]
+Path = Annotated[str, Meta(max_length=4_096)]
+Word = Annotated[str, Meta(max_length=8_000)]
+Many = Annotated[list[Word], Meta(max_length=2_000)]
+Repo = Annotated[Path | None, Meta(description="repository that is meant; default is the caller's")]
 Intent = Annotated[bool, Meta(description="several repositories are meant on purpose")]
-Tools = Annotated[list[str] | None, Meta(max_length=2_000, description="tools your host shows you")]
+Tools = Annotated[Many | None, Meta(description="tools your host shows you")]
 
 
 @operation("guard", effect=Effect.READ, positional=("repo",), raises=(PathRefused,))
@@ -25,10 +28,10 @@ def guard(
     call: Call,
     repo: Repo = None,
     federation_intent: Intent = False,
-    workspace_root: Annotated[str | None, Meta(max_length=4_096, description="your workspace, if you know it better")] = None,
+    workspace_root: Annotated[Path | None, Meta(description="your workspace, if you know it better")] = None,
     available_tools: Tools = None,
-    missing_tools: Annotated[list[str] | None, Meta(max_length=2_000, description="tools you miss")] = None,
-    expected_fingerprint: Annotated[str | None, Meta(max_length=200, description="binding_fingerprint you started with")] = None,
+    missing_tools: Annotated[Many | None, Meta(description="tools you miss")] = None,
+    expected_fingerprint: Annotated[Word | None, Meta(description="binding_fingerprint you started with")] = None,
 ) -> dict[str, Any]:
     """Say which workspace this is, whether the graph is of it, and the way out when it is not. Binds and ingests nothing."""
     looked = call.house.guard.look(
@@ -49,11 +52,11 @@ def guard(
     return {
         "ok": True,
         "schema": "hindbrain-guard-v1",
-        "context_guard": msgspec.to_builtins(found),
-        "trust": msgspec.to_builtins(looked.trust),
+        "context_guard": told(found),
+        "trust": told(looked.trust),
         "repository_identity": looked.identity,
         "stale_build": looked.stale_build,
-        "do_not": msgspec.to_builtins(guard_do_not(found)),
+        "do_not": told(guard_do_not(found)),
         "warnings": list(looked.warnings),
         "rendered": "\n".join([*lines, *looked.warnings]),
     }
@@ -75,14 +78,10 @@ def ask(
     mode: Annotated[str, Meta(max_length=40, description="route: kind of work, as for mission start")] = "review",
     budget: Annotated[str, Meta(max_length=40, description="route: short, normal or deep")] = "normal",
     risk: Annotated[str, Meta(max_length=40, description="route: low, medium or high")] = "medium",
-    known_targets: Annotated[
-        list[str] | None, Meta(max_length=100, description="route: files that are meant for certain")
-    ] = None,
-    mission_id: Annotated[
-        str | None, Meta(max_length=80, description="mission that is meant; default is your active one")
-    ] = None,
-    claim: Annotated[str | None, Meta(max_length=8_000, description="proven: id or text of one claim")] = None,
-    host: Annotated[str | None, Meta(max_length=80, description="rebound: one host by name")] = None,
+    known_targets: Annotated[Many | None, Meta(description="route: files that are meant for certain")] = None,
+    mission_id: Annotated[Word | None, Meta(description="mission that is meant; default is your active one")] = None,
+    claim: Annotated[Word | None, Meta(description="proven: id or text of one claim")] = None,
+    host: Annotated[Word | None, Meta(description="rebound: one host by name")] = None,
 ) -> dict[str, Any]:
     """Ask about your own work: where you are, how fresh the graph is, what to do next, what to avoid, what is proven."""
     question = Question(

@@ -19,6 +19,7 @@ def serve(home: str, hello: Mapping[str, object]) -> int:
 
     place = Home(Path(home))
     app = App(place, Settings.read(place.config_file))
+    app.house.guard.serving = True
     try:
         anyio.run(partial(serve_stdio, app, hello))
     finally:

@@ -5,8 +5,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
 from hindbrain.domain.caller import Caller
 from hindbrain.domain.errors import InvalidParams
 from hindbrain.domain.mission import EventType, MissionMode, Outcome, Route
@@ -14,7 +12,7 @@ from hindbrain.engines.guarding import guard_do_not
 from hindbrain.policy.asking import QUESTIONS, ROUTES_SAID, Topic
 from hindbrain.policy.missions import BUDGETS, CLOSED_STATUSES, route_of
 from hindbrain.services.missions.desk import Desk, chosen
-from hindbrain.services.missions.guard import Guard
+from hindbrain.services.missions.guard import Guard, told
 from hindbrain.services.recovery import Recovery
 
 if TYPE_CHECKING:
@@ -89,7 +87,7 @@ class Asking:
         guard = looked.guard
         place = guard.workspace_root or "no workspace"
         said = f"{place} (from {guard.workspace_root_source}): {guard.classification}. {guard.reason}."
-        return {**msgspec.to_builtins(guard), "repository_identity": looked.identity}, said
+        return {**told(guard), "repository_identity": looked.identity}, said
 
     def _freshness(self, caller: Caller, question: Question) -> tuple[dict[str, Any], str]:
         looked = self._guard.look(caller, repo=question.repo, federation_intent=question.federation_intent)
@@ -134,15 +132,15 @@ class Asking:
     # -- the mission -------------------------------------------------------------------------------------------------
 
     def _next(self, caller: Caller, question: Question) -> tuple[dict[str, Any], str]:
-        told = self._explain(caller, mission_id=question.mission_id)
-        move = told["move"]
-        return {"move": move, "rule": told["rule"], "policy": told["policy"]}, f"{move['type']} {move['target']}: {move['why']}"
+        found = self._explain(caller, mission_id=question.mission_id)
+        move = found["move"]
+        return {name: found[name] for name in ("move", "rule", "policy")}, f"{move['type']} {move['target']}: {move['why']}"
 
     def _avoid(self, caller: Caller, question: Question) -> tuple[dict[str, Any], str]:
         """What the mission forbids now; without one, what the place itself forbids."""
         if question.mission_id is None and not self._has_mission(caller):
             looked = self._guard.look(caller, repo=question.repo, federation_intent=question.federation_intent)
-            listed = msgspec.to_builtins(guard_do_not(looked.guard))
+            listed = told(guard_do_not(looked.guard))
         else:
             listed = self._explain(caller, mission_id=question.mission_id)["policy"]["do_not"]
         said = "\n".join(f"- {one['kind']} {one['item']}: {one['reason']} (until {one['until']})" for one in listed)
@@ -174,10 +172,10 @@ class Asking:
             before = course.inherited
             found = {
                 "agent_id": course.spec.agent_id,
-                "files_read": msgspec.to_builtins(tuple(course.files.values())),
-                "tests_run": msgspec.to_builtins(tuple(course.tests)),
-                "dead_paths": msgspec.to_builtins(tuple(course.dead.values())),
-                "inherited": msgspec.to_builtins(before.covered),
+                "files_read": told(tuple(course.files.values())),
+                "tests_run": told(tuple(course.tests)),
+                "dead_paths": told(tuple(course.dead.values())),
+                "inherited": told(before.covered),
                 "handoffs": list(course.handoffs),
             }
         return found, (

@@ -149,7 +149,7 @@ class HouseGraph:
         reached: dict[str, Any] = {}
         for target in targets:
             found = self._room().queries.impact(
-                caller, node_id=target, direction="forward", causal_chains=False, max_nodes=None, brain=None
+                caller, node_id=target, direction="reverse", causal_chains=False, max_nodes=None, brain=None
             )
             reached |= dict.fromkeys(str(one["node_id"]) for one in found.answer["blast_radius"])
         return list(reached)

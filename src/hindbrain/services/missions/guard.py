@@ -23,7 +23,7 @@ from hindbrain.stores.identity import branch_head, identity_of
 from hindbrain.stores.installation import installed, running, started_as
 from hindbrain.stores.repository import canonical_root, is_project, main_path, repository_of
 
-__all__ = ["Guard", "Looked", "guard_payload"]
+__all__ = ["Guard", "Looked", "guard_payload", "told"]
 
 _PING_S = 1.0  # an owner that takes longer is not there for an agent, and the guard is not to hang on it
 _ORIGINS: dict[RootSource, RootOrigin] = {
@@ -46,11 +46,16 @@ class Looked:
     warnings: tuple[str, ...] = ()
 
 
+def told(record: object) -> Any:
+    """A record as the wire has it."""
+    return msgspec.json.decode(msgspec.json.encode(record))
+
+
 def guard_payload(looked: Looked, warnings: Sequence[str] = ()) -> dict[str, Any]:
     """What a guard event keeps of a look; `warnings` are those of a drift."""
     return {
-        "guard": msgspec.to_builtins(looked.guard),
-        "trust": msgspec.to_builtins(looked.trust),
+        "guard": told(looked.guard),
+        "trust": told(looked.trust),
         "stale_build": looked.stale_build,
         "warnings": [*warnings, *looked.warnings],
     }
@@ -64,6 +69,7 @@ class Guard:
         self._router = router
         self.graph = graph
         self._clock = clock
+        self.serving = False  # no owner, and yet here to stay: what this process started as may be old by now
         self.rechecks: list[Callable[[Caller], None]] = []  # told when a client's roots changed
 
     def moved(self, caller: Caller) -> None:
@@ -95,7 +101,8 @@ class Guard:
         wanted = wanted or (repository_of(place).worktree if place is not None else self._nowhere(caller))
         status = self.graph.status(caller)
         here, owner, build = installed(), running(self._home, wait_s=_PING_S), started_as()
-        stale = build != here.build or (owner is not None and owner.alive and owner.build not in (None, here.build))
+        runs = owner.build if owner is not None and owner.alive else build if self.serving else None
+        stale = runs is not None and runs != here.build
         facts = self._facts(caller, wanted, place, origin, status, build, intent=federation_intent)
         guard = classified(facts)
         seen = self._may_look(caller, wanted, facts)
@@ -129,7 +136,6 @@ class Guard:
         if owner is not None and owner.problem is not None:
             warnings.append(f"dead_mcp_transport: the owner of this home does not answer: {owner.problem}")
         if stale:
-            runs = owner.build if owner is not None and owner.alive and owner.build else build
             warnings.append(f"stale_runtime: build {runs} runs, {here.build} is installed")
         if lacking:
             warnings.append(f"missing_recovery_tools: the host does not list {', '.join(lacking)}")
