@@ -1,5 +1,6 @@
 """Adapters: takes in what is not code. Descriptors, notes, L1GHT files, documents; or a mix, each file by its own kind."""
 
+import json
 import os
 from collections.abc import Callable
 from dataclasses import replace
@@ -21,7 +22,7 @@ from hindbrain.stores.checkout import FileFound, listing
 from hindbrain.stores.graph import LocalGraph
 from hindbrain.stores.graph_port import Written
 
-__all__ = ["Adapters"]
+__all__ = ["DOCUMENTS_KEY", "Adapters"]
 
 Progress = Callable[[int, int, str], None]
 _NOTHING = Written(
@@ -34,6 +35,7 @@ _NOTHING = Written(
 )
 _MARKDOWN = (".md", ".markdown")
 _ENDINGS = {"json": (".json",), "memory": NOTES, "light": _MARKDOWN, "universal": DOCUMENTS, "bibtex": (".bib",)}
+DOCUMENTS_KEY = "light_documents"  # where each strategy document was read from, by the path that its nodes carry
 _SHARED = "entities"  # owner of the nodes that several documents name
 _MIXED = (*DOCUMENTS, ".bib")  # what `auto` takes by another adapter than code
 
@@ -85,6 +87,7 @@ class Adapters:
         single = os.path.isfile(wish.root)
         kept = set()
         sharing: list[tuple[str, DocumentGraph]] = []
+        read_from: dict[str, str] = {}
         for one in files:
             content = anchors.content(os.path.dirname(one.full), os.path.basename(one.full))
             chosen = adapter if adapter != "auto" else _adapter_of(one.path, content or b"")
@@ -98,6 +101,7 @@ class Adapters:
             kept.add(name := f"{chosen}:{one.full}")
             if found.shared:
                 sharing.append((name, found))
+                read_from[found.nodes[0].path] = one.full
             else:
                 self._put(opened, graph, name, found, done)
             if found.nodes and chosen not in done.adapters:
@@ -108,6 +112,7 @@ class Adapters:
         # The shared nodes have an owner of their own and come first: an edge needs both its ends.
         if now:
             graph.merge(_SHARED, [*now.values(), *(n for i, n in graph.nodes(before).items() if i not in now)], ())
+            graph.set_meta(DOCUMENTS_KEY, json.dumps(json.loads(graph.meta(DOCUMENTS_KEY) or "{}") | read_from))
         for name, found in sharing:
             self._put(opened, graph, name, found, done)
         if not single:

@@ -15,6 +15,7 @@ from hindbrain.policy.activation import DIMENSIONS, HOLES, PANORAMA, SEEDS
 from hindbrain.services.call import Retrieved
 from hindbrain.services.graph_access import GraphAccess, Held, blocked, following, proof_state, provenance
 from hindbrain.services.learning import Learning
+from hindbrain.services.light_documents import stale_warning
 
 __all__ = ["GraphQueries"]
 
@@ -95,6 +96,7 @@ class GraphQueries:
                 **following(state),
             }
         shown = [f"{row['activation']:.3f}  {row['node_id']}" for row in activated]
+        shown += [f"warning: {said}" for said in dict.fromkeys(row["warning"] for row in activated if "warning" in row)]
         more = len(found.nodes) - len(rows)
         answer["rendered"] = "\n".join([*shown, *([f"and {more} more"] if more > 0 else [])])
         return Retrieved(answer=answer, candidates=len(found.nodes))
@@ -117,6 +119,9 @@ class GraphQueries:
     def _activated(self, held: Held, found: Activation, top_k: int) -> list[dict[str, Any]]:
         rows = found.nodes[:top_k].tolist()
         net = held.graph.net
+        nodes = held.nodes(rows)
+        given = dict.fromkeys(node.path for node in nodes if node.id.startswith("light::") and node.path)
+        stale = {path: said for path in given if (said := stale_warning(held.opened, path)) is not None}
         return [
             {
                 "node_id": node.id,
@@ -127,8 +132,9 @@ class GraphQueries:
                 "pagerank": _told(net.pagerank[row]),
                 "tags": list(node.tags),
                 "provenance": provenance(node),
+                **({"warning": stale[node.path]} if node.id.startswith("light::") and node.path in stale else {}),
             }
-            for at, (row, node) in enumerate(zip(rows, held.nodes(rows), strict=True))
+            for at, (row, node) in enumerate(zip(rows, nodes, strict=True))
         ]
 
     def _holes(self, held: Held, found: Activation, least: float | None) -> list[dict[str, Any]]:

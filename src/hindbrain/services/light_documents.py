@@ -23,13 +23,14 @@ from hindbrain.engines.moments import stamped
 from hindbrain.policy.graph import MAX_FILE_BYTES
 from hindbrain.policy.non_claims import STANDING_BY_ID
 from hindbrain.services import anchors
+from hindbrain.services.adapters import DOCUMENTS_KEY
 from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.gateway import Gateway
 from hindbrain.services.routing import Router
 from hindbrain.stores.atomic import write_text
 from hindbrain.stores.checkout import listing
 
-__all__ = ["LightDocuments", "confirmation_path", "facts_of", "pairs_of"]
+__all__ = ["LightDocuments", "confirmation_path", "drift_of", "facts_of", "pairs_of", "stale_warning"]
 
 PAIRS = "light-pairs.toml"
 _ENDING = ".light.md"
@@ -69,15 +70,20 @@ def _text(root: str, path: str) -> str | None:
 def pairs_of(root: str) -> Iterator[tuple[str, str, tuple[str, ...] | None]]:
     """Declared pairs of a repository: prose, L1GHT file and declared headings. Paths are relative to the root."""
     for one in listing(root).files:
-        if os.path.basename(one.path) == PAIRS and (text := _text(root, one.path)) is not None:
-            beside = os.path.dirname(one.path)
-            try:
-                found = msgspec.convert(tomllib.loads(text), _Pairs)
-            except (tomllib.TOMLDecodeError, msgspec.ValidationError) as wrong:
-                said = f"{one.path} declares no pairs: {wrong}"
-                raise InvalidParams(said, fix="give tables [[pair]] with prose and light") from wrong
-            for pair in found.pair:
-                yield os.path.join(beside, pair.prose), os.path.join(beside, pair.light), pair.headings
+        if os.path.basename(one.path) == PAIRS:
+            yield from _pairs_in(root, one.path)
+
+
+def _pairs_in(root: str, path: str) -> Iterator[tuple[str, str, tuple[str, ...] | None]]:
+    if (text := _text(root, path)) is None:
+        return
+    try:
+        found = msgspec.convert(tomllib.loads(text), _Pairs)
+    except (tomllib.TOMLDecodeError, msgspec.ValidationError) as wrong:
+        raise InvalidParams(f"{path} declares no pairs: {wrong}", fix="give tables [[pair]] with prose and light") from wrong
+    beside = os.path.dirname(path)
+    for pair in found.pair:
+        yield os.path.join(beside, pair.prose), os.path.join(beside, pair.light), pair.headings
 
 
 def facts_of(root: str, path: str, said: Declared, runs: Callable[[str], bool | None] = lambda _: None) -> Facts:
@@ -124,6 +130,62 @@ def _confirmed(root: str, path: str) -> dict[str, str]:
         return {}  # as if nobody had confirmed anything; the next confirmation writes it anew
 
 
+def drift_of(opened: OpenBrain, root: str, path: str) -> tuple[Drift, ...] | None:
+    """Where a document has drifted; None when the file is no strategy document."""
+    text = _text(root, path) if path.lower().endswith((".md", ".markdown")) else None
+    if text is None or not looks_like_light(text):
+        return None
+    said = declared(text)
+    if said.signed:
+        return None
+    return drift(said, facts_of(root, path, said, lambda test: _passed(opened, test))) + _paired(root, path, text)
+
+
+def stale_warning(opened: OpenBrain, node_path: str) -> str | None:
+    """What is to be said beside a node of the graph that a stale document gave; None when there is nothing to say."""
+    root, graph = opened.brain.root, opened.graph
+    known = msgspec.json.decode((graph.meta(DOCUMENTS_KEY) if graph is not None else None) or "{}", type=dict[str, str])
+    full = known.get(node_path)
+    if root is None or full is None or not full.startswith(root.rstrip("/") + "/"):
+        return None
+    path = os.path.relpath(full, root)
+    found = tuple(one for one in drift_of(opened, root, path) or () if one.stale)
+    return _warning(path, found) if found else None
+
+
+def _warning(path: str, found: tuple[Drift, ...]) -> str:
+    return f"{EvidenceClass.DOC_STALE.value}: {path}: {found[0].text}" + (f", and {len(found) - 1} more" if found[1:] else "")
+
+
+def _paired(root: str, path: str, text: str) -> tuple[Drift, ...]:
+    """What the other file of the pair says; pairs are declared beside the document or above it."""
+    place = os.path.dirname(path)
+    while True:
+        for prose, light, headings in _pairs_in(root, os.path.join(place, PAIRS)):
+            if light == path:
+                other = _text(root, prose)
+                return (
+                    (Drift(kind="pair_missing", subject=prose),) if other is None else pair_drift(text, other, headings=headings)
+                )
+        if not place:
+            return ()
+        place = os.path.dirname(place)
+
+
+def _passed(opened: OpenBrain, test: str) -> bool | None:
+    """Whether the last run of a test that the runtime saw itself passed."""
+    latest: tuple[int, bool] | None = None
+    for head in opened.store.missions(limit=_MISSIONS):
+        for stored in opened.store.mission_events(head.mission_id):
+            if stored.event_type != EventType.TEST_RUN.value or (latest is not None and stored.at < latest[0]):
+                continue
+            event = msgspec.json.decode(stored.body, type=MissionEvent)
+            command = str(event.payload.get("command") or event.target or "")
+            if event.source == "runtime" and covers(command, test) and event.outcome.value in ("passed", "failed"):
+                latest = (stored.at, event.outcome.value == "passed")
+    return latest[1] if latest is not None else None
+
+
 class LightDocuments:
     """The L1GHT documents of whichever repository a call belongs to."""
 
@@ -137,14 +199,7 @@ class LightDocuments:
 
     def drift(self, opened: OpenBrain, root: str, path: str) -> tuple[Drift, ...] | None:
         """Where a document has drifted; None when the file is no strategy document."""
-        text = _text(root, path) if path.lower().endswith((".md", ".markdown")) else None
-        if text is None or not looks_like_light(text):
-            return None
-        said = declared(text)
-        if said.signed:
-            return None
-        found = drift(said, facts_of(root, path, said, lambda test: self._passed(opened, test)))
-        return found + self._pair(root, path, text)
+        return drift_of(opened, root, path)
 
     def evidence_class(self, opened: OpenBrain, root: str, path: str) -> EvidenceClass | None:
         """What a statement of this file can prove: bound to code, or stale. None when it is no strategy document."""
@@ -161,6 +216,10 @@ class LightDocuments:
             if told:
                 found[path] = told
         return found
+
+    def warnings(self, opened: OpenBrain, root: str) -> tuple[str, ...]:
+        """The same as lines for whoever is about to work there."""
+        return tuple(_warning(path, found) for path, found in self.stale(opened, root).items())
 
     # -- operations --------------------------------------------------------------------------------------------------
 
@@ -250,33 +309,10 @@ class LightDocuments:
                 found.append(one.path)
         return found
 
-    def _pair(self, root: str, path: str, text: str) -> tuple[Drift, ...]:
-        for prose, light, headings in pairs_of(root):
-            if light == path:
-                other = _text(root, prose)
-                return (
-                    (Drift(kind="pair_missing", subject=prose),) if other is None else pair_drift(text, other, headings=headings)
-                )
-        return ()
-
     @staticmethod
     def _halves(root: str, seen: set[str]) -> list[dict[str, Any]]:
         """Pairs whose L1GHT file is not there, so that nothing else would tell of them."""
         return [_row(light, (Drift(kind="pair_missing", subject=light),)) for _, light, _ in pairs_of(root) if light not in seen]
-
-    @staticmethod
-    def _passed(opened: OpenBrain, test: str) -> bool | None:
-        """Whether the last run of a test that the runtime saw itself passed."""
-        latest: tuple[int, bool] | None = None
-        for head in opened.store.missions(limit=_MISSIONS):
-            for stored in opened.store.mission_events(head.mission_id):
-                if stored.event_type != EventType.TEST_RUN.value or (latest is not None and stored.at < latest[0]):
-                    continue
-                event = msgspec.json.decode(stored.body, type=MissionEvent)
-                command = str(event.payload.get("command") or event.target or "")
-                if event.source == "runtime" and covers(command, test) and event.outcome.value in ("passed", "failed"):
-                    latest = (stored.at, event.outcome.value == "passed")
-        return latest[1] if latest is not None else None
 
     @staticmethod
     def _free(root: str, path: str) -> str:
