@@ -14,7 +14,7 @@ from hindbrain.domain.mission_run import Ran
 from hindbrain.engines.course import Course
 from hindbrain.engines.guarding import drift
 from hindbrain.engines.host_hook import heard
-from hindbrain.engines.inheriting import starter_focus
+from hindbrain.engines.inheriting import starter_focus, told_of
 from hindbrain.engines.mission_limits import undeclared
 from hindbrain.engines.mission_report import Report, reported
 from hindbrain.engines.mission_router import Facts, Routed, explained, route
@@ -150,7 +150,7 @@ class Missions:
             "skills": [msgspec.to_builtins(one) for one in self._skills.offered(opened, spec.task)],
             "parent_mission_id": spec.parent_mission_id,
             "handoff_id": spec.handoff_id,
-            "inherited": _inherited(course),
+            "inherited": told_of(course.inherited),
             "warnings": list(course.warnings),
             "policy_version": spec.policy_version,
             "non_claims": list(STANDING),
@@ -381,6 +381,8 @@ class Missions:
         with self._desk.opened(caller) as opened:
             if mission_id.startswith("hnd_"):
                 handoff = self._handing.given(opened, mission_id)
+                if handoff.agent_id == caller.agent:
+                    return self._own(opened, caller, handoff.mission_id)
                 return self._child(opened, caller, handoff.mission_id, mission_id)
             found = self._log.find(opened, caller, mission_id)
             with self._log.reading(opened, found) as course:
@@ -476,22 +478,6 @@ class Missions:
 def _report(told: dict[str, Any], whole: dict[str, Any] | None) -> Report:
     split = {name: value for name, value in told.items() if value not in (None, 0) and name not in ("event_type", "payload")}
     return reported(whole if whole is not None else told.get("event_type"), told.get("payload"), split)
-
-
-def _inherited(course: Course) -> dict[str, Any] | None:
-    brought = course.inherited
-    if not brought.handoff_ids:
-        return None
-    return {
-        "claims": [msgspec.to_builtins(one) for one in brought.claims],
-        "dead_paths": [msgspec.to_builtins(one) for one in brought.dead_paths],
-        "covered": len(brought.covered),
-        "files_read": [one.path for one in brought.files_read],
-        "tests_run": [one.command for one in brought.tests_run],
-        "open_hypotheses": list(brought.open_hypotheses),
-        "rechecks": list(brought.rechecks),
-        "next_required_move": brought.next_required_move,
-    }
 
 
 def _verified(result: VerifyResult, event: MissionEvent, course: Course) -> dict[str, Any]:
