@@ -13,7 +13,10 @@ from typing import Any
 from hindbrain import __version__
 from hindbrain.domain.errors import ERRORS, HindbrainError, Refusal
 from hindbrain.domain.schemas import RECORDS, schema_of
+from hindbrain.engines.pack import compact, reference
 from hindbrain.operations import REGISTRY, Operation, describe
+from hindbrain.operations.pack import taught
+from hindbrain.policy.doctrine import HOSTS
 from hindbrain.settings import SETTINGS
 from hindbrain.surfaces import helping
 from hindbrain.surfaces.arguments import kind_of
@@ -24,6 +27,7 @@ from hindbrain.surfaces.openapi import document
 
 PAGES = Path(__file__).resolve().parent.parent / "docs" / "reference"
 SCHEMAS = PAGES / "schemas"
+PACKS = PAGES / "packs"
 GENERATED = "<!-- Written by tools/reference.py from the code. Change the code, then run: make reference -->\n"
 
 _EFFECTS = {"read": "reads", "write": "writes", "destructive": "takes away"}
@@ -252,10 +256,15 @@ def schemas() -> dict[Path, str]:
     }
 
 
+def packs() -> dict[Path, str]:
+    """The doctrine pack of each host, byte for byte as it is written there, and the whole routing."""
+    return {PACKS / f"{host}.md": compact(host) for host in HOSTS} | {PACKS / "reference.md": reference(taught())}
+
+
 def pages() -> dict[Path, str]:
     """Every page with the text it should have."""
     os.environ["COLUMNS"] = "100"  # the help fits itself to the terminal; the page must not depend on whose that is
-    return {PAGES / f"{name}.md": f"{GENERATED}\n{write()}\n" for name, write in WRITERS.items()} | schemas()
+    return {PAGES / f"{name}.md": f"{GENERATED}\n{write()}\n" for name, write in WRITERS.items()} | schemas() | packs()
 
 
 def stale() -> list[Path]:
@@ -275,6 +284,7 @@ def main(words: list[str]) -> int:
         print(f"reference.py takes --check or nothing, not {words}", file=sys.stderr)
         return 2
     SCHEMAS.mkdir(parents=True, exist_ok=True)
+    PACKS.mkdir(parents=True, exist_ok=True)
     for path, text in (due := pages()).items():
         path.write_text(text, encoding="utf-8")
     for path in SCHEMAS.glob("*.json"):
