@@ -9,6 +9,7 @@ from hindbrain.domain.mission import EventType, EvidenceClass, Outcome
 from hindbrain.domain.mission_run import Ran
 from hindbrain.engines.command_kind import kind_of, kind_of_line
 from hindbrain.engines.host_hook import heard
+from hindbrain.engines.mission_report import Report
 from hindbrain.engines.ran_draft import Shown, shown_of
 
 TEST, COMPILE, LINT, COMMAND = EventType.TEST_RUN, EventType.COMPILE, EventType.LINT, EventType.COMMAND
@@ -156,12 +157,10 @@ def test_aol_064_tools_of_a_host_are_matched_by_their_whole_name(name: object) -
 
 
 def test_aol_092_reads_and_edits_of_a_host_are_reports_that_the_witness_still_checks() -> None:
-    assert heard(hook(tool_name="Read", tool_input={"file_path": "/repo/a.py"})) == {
-        "event_type": "file_read",
-        "target": "/repo/a.py",
-        "tool": "Read",
-    }
+    read = heard(hook(tool_name="Read", tool_input={"file_path": "/repo/a.py"}))
     edited = heard(hook(tool_name="Edit", tool_input={"file_path": "/repo/a.py"}))
-    assert isinstance(edited, dict)
-    assert edited["event_type"] == "file_edit"
+
+    assert read == Report(event_type=EventType.FILE_READ, target="/repo/a.py", tool="Read")
+    assert edited == Report(event_type=EventType.FILE_EDIT, target="/repo/a.py", tool="Edit")
     assert heard(hook(tool_input={"command": " "})) is None
+    assert heard(hook(tool_name="Read", tool_input={"file_path": " "})) is None

@@ -9,6 +9,7 @@ import msgspec
 
 from hindbrain.domain.mission import EventType
 from hindbrain.domain.mission_run import Ran
+from hindbrain.engines.mission_report import Report, reported
 
 __all__ = ["AFTER", "heard"]
 
@@ -31,8 +32,8 @@ _KEPT = 16 * 1024
 _LINE = 20_000
 
 
-def heard(payload: Mapping[str, Any]) -> Ran | dict[str, Any] | None:
-    """A command that ended, an event to report, or nothing."""
+def heard(payload: Mapping[str, Any]) -> Ran | Report | None:
+    """A command that ended, a report of a file, or nothing."""
     name, given = payload.get("tool_name"), payload.get("tool_input")
     if not isinstance(name, str) or not isinstance(given, Mapping):
         return None
@@ -41,7 +42,7 @@ def heard(payload: Mapping[str, Any]) -> Ran | dict[str, Any] | None:
         return _command(payload, given, answer)
     path = next((given[one] for one in _PATHS if isinstance(given.get(one), str)), None)
     if name in _FILES and path is not None:
-        return {"event_type": _FILES[name].value, "target": path, "tool": name}
+        return reported({"event_type": _FILES[name].value, "target": path, "tool": name}) if path.strip() else None
     return None
 
 

@@ -66,11 +66,13 @@ class Judgement:
     next_required_move: dict[str, Any]
 
     def applied(self, claim: MissionClaim, *, stamp: str, reported: float | None = None) -> MissionClaim:
-        """The claim as it stands now."""
-        fresh = bool(set(self.evidence_refs) - set(claim.evidence_refs))
+        """The claim as it stands now. Verified it names the events that show it; till then also what it was hoped to rest on."""
+        judged_by = set(claim.evidence_refs) if claim.verified_at is not None else set()
+        fresh = bool(set(self.evidence_refs) - judged_by)
+        hoped = () if self.verdict == "verified_for_mission" else claim.evidence_refs
         return msgspec.structs.replace(
             claim,
-            evidence_refs=tuple(dict.fromkeys((*claim.evidence_refs, *self.evidence_refs))),
+            evidence_refs=tuple(dict.fromkeys((*hoped, *self.evidence_refs))),
             evidence_grade=self.grade,
             evidence_classes=self.classes,
             verdict=self.verdict,

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from hindbrain.engines.hygiene import redacted
+from hindbrain.engines.hygiene import redacted, scan
+from hindbrain.policy.hygiene import HIGH_ENTROPY
 from hindbrain.policy.proof import OUTPUT_KEPT
 
 __all__ = ["kept", "tail", "told"]
@@ -11,6 +12,7 @@ _DEEPEST = 6
 _ITEMS = 200
 _WHOLE = 1 << 53  # beyond it readers of JSON disagree
 _ALL = 16_000  # characters of all texts together
+_LOOKS = frozenset({str(HIGH_ENTROPY["name"]), "conflict_marker"})  # found by its look: a name before it changes that
 _LOOKED_AT = 4 * OUTPUT_KEPT  # of the end of an output, in which secrets are looked for
 
 
@@ -68,15 +70,19 @@ class _Room:
         return None
 
     def text(self, value: str, name: str) -> str:
-        # A value is read beside its name: `password: …` is a secret that `…` alone may not look like.
         clean = told(value)
-        if name and redacted(f"{name}={value}") != f"{name}={value}" and redacted(value) == value:
-            clean = told(f"{name}={value}")
+        if clean == value and name and _is_secret(name, value):
+            clean = f"[redacted: {name[:40]}]"
         if len(clean) > self.left:
             self.lost += 1
             return ""
         self.left -= len(clean)
         return clean
+
+
+def _is_secret(name: str, value: str) -> bool:
+    """A value is read beside its name: under `password` a word is a secret that it is not elsewhere."""
+    return any(hit.pattern_class not in _LOOKS for hit in scan(f"{name}={value}"))
 
 
 def _unicode(text: str) -> str:

@@ -218,6 +218,16 @@ class Witness:
         mine = next((one for one in turn.made if one.event_id == event_id), None)
         return mine or self._log.named(turn.opened, turn.course.spec.mission_id, (event_id,)).get(event_id)
 
+    @staticmethod
+    def targets(course: Course, told: Sequence[str]) -> tuple[str, ...]:
+        """Targets as events name them: of the repository, with the line that stood behind."""
+        found = []
+        for one in told:
+            path, line, _ = place_of(one)
+            name = named_within(_roots(course), path) if path.startswith("/") else path
+            found.append(one if name is None else f"{name}:{line}" if line is not None else name)
+        return tuple(dict.fromkeys(found))
+
     def changed(self, course: Course) -> tuple[str, ...]:
         """Inherited files that are not what they were, as they are now on the disk."""
         inherited = [one for one in course.inherited.files_read if one.digest is not None]
