@@ -74,6 +74,11 @@ class LoopAct:
         return self.target or self.query or self.tool
 
     @property
+    def place(self) -> str:
+        """The same, down to the lines that were read."""
+        return self.item if self.span is None or not self.target else f"{self.target}:{self.span[0]}-{self.span[1]}"
+
+    @property
     def kind(self) -> Literal["tool", "target"]:
         return "target" if self.target or self.query else "tool"
 

@@ -38,7 +38,7 @@ class Runs:
         self.held = Found(
             rule="LW1",
             action="warn" if times == 2 else "block",
-            item=act.item,
+            item=act.place,
             kind=act.kind,
             message=f"{act.tool} was called {times} times in a row with the same arguments: {LOOPS['LW1'].why}",
             event_ids=self.events,
@@ -235,7 +235,7 @@ class Rereads:
         self.held = Found(
             rule="LW6",
             action="warn",
-            item=act.target if act.span is None else f"{act.target}:{act.span[0]}-{act.span[1]}",
+            item=act.place,
             kind="target",
             message=f"{act.target} was read {len(same)} times: {LOOPS['LW6'].why}",
             event_ids=tuple(one.event_id for one in same[-REREAD:]),
