@@ -27,6 +27,11 @@ def _waivable(course: Course) -> Iterator[tuple[tuple[str, ...], str]]:
     """Names under which something may be listed as a gap, the first of them its own, and why it is open."""
     for claim in course.open_claims:
         yield (claim.claim_id, claim.claim), "it was claimed and never judged"
+    for claim in course.claims.values():
+        if claim.verdict == "insufficient_evidence":
+            yield (claim.claim_id, claim.claim), "it was judged and no direct evidence shows it"
+    if not course.claims and not course.direct_count:
+        yield ("nothing_proven",), "nothing was claimed, and nothing was read or run"
     if course.spec.mode is MissionMode.RELEASE and course.verified and not course.direct[EvidenceClass.DIRECT_TEST]:
         yield ("release_tests",), "no test was run that the runtime saw"
     if course.spec.mode is MissionMode.DOCS_DRIFT:

@@ -192,7 +192,7 @@ class Missions:
                 draft = (
                     self._witness.ran(turn, said, origin="host_hook")
                     if isinstance(said, Ran)
-                    else self._witness.draft(turn, reported(said, None, {}))
+                    else self._witness.draft(turn, said)
                 )
                 made = self._recorded(turn, draft)
         return {**self._told(turn, made), "schema": "hindbrain-mission-heard-v1", "recorded": True}
