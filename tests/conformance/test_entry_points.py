@@ -335,6 +335,14 @@ ATTACKS: dict[str, dict[str, Act]] = {
     "federate": {},
     "federate_auto": {},
     "doctor.fix": {},
+    "light.new": {
+        "secret": lambda s: s.called("light.new", path="plan.light.md", title=f"deploys use {TOKEN}"),
+        "secret name": lambda s: s.called("light.new", path="plan.light.md", title="Plan", entities=["Worker", TOKEN]),
+        "rejected": lambda s: s.called("light.new", path="plan.light.md", title=REJECTED.upper()),
+        "rejected name": lambda s: s.called("light.new", path="plan.light.md", title="Plan", entities=[REJECTED]),
+    },
+    "light.confirm": {},
+    "pack": {},
     "model.install": {},
     "model.embed": {},
     "model.remove": {},
@@ -557,6 +565,11 @@ LAWS: dict[str, Act] = {
     "persist": lambda s: s.called("persist", action="save"),
     "federate": lambda s: s.called("federate", repos=[{"name": "one", "path": s.root}]),
     "federate_auto": lambda s: s.called("federate_auto"),
+    "light.new": lambda s: s.called("light.new", path="plan.light.md", title="Plan", entities=["the tram"]),
+    "light.confirm": lambda s: (
+        s.called("light.new", path="plan.light.md", title="Plan") and s.called("light.confirm", path="plan.light.md")
+    ),
+    "pack": lambda s: s.called("pack", host="claude", out=s.root, yes=True),
     "doctor.fix": lambda s: s.called("doctor.fix", yes=True),
     "model.install": lambda s: s.with_model("model.install"),
     "model.embed": lambda s: s.with_model("model.embed"),
@@ -663,6 +676,7 @@ def test_conf_07_a_secret_in_an_agents_name_is_refused_and_not_recorded(scene: S
     files |= {"experience.export": {"target": str(scene.world.place / "l.jsonl")}, "experience.import": {"source": "/nowhere"}}
     files |= {"experience.remember": {"text": "a"}, "experience.feedback": {"rule": "0000", "content": "no"}}
     files |= {"experience.forget": {"megram": "0000"}, "experience.propose": {"rule": "0000"}}
+    files |= {"light.new": {"path": "a.light.md", "title": "A"}, "light.confirm": {"path": "a.light.md"}, "pack": {}}
     files |= {"migrate.apply": {"table": str(scene.world.place / "none.jsonl")}, "migrate.rollback": {}}
 
     answer = agent.call(entry, **{**arguments, **more, **told, **paths, **files}[entry])

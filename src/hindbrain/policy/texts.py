@@ -100,6 +100,9 @@ RULES = """\
   `mission.resume` carry it to another agent, `mission.close` ends it with a proof packet, `mission.abandon` without.
   `mission.status`, `mission.list`, `mission.export`, `flight` and `route_explain` look on; `mission.verify_chain` and
   `mission.verify_packet` check what was written; `mission.heard` is for hooks of hosts.
+- Strategy that is to become part of the graph is written as L1GHT: `light.new` makes a skeleton, `light.check` tells where code
+  has left a document, `light.confirm` says that it is right about the files it binds. `pack` shows how to work in missions, and
+  writes it for a host when told to.
 - Agents that work at the same time have no channel here yet: no partner, push or bus. What one decides, it captures with
   `memorize`.
 - Every retrieval answer carries `agent_runtime_contract`: who answered, from which files, how far to trust it. Its
