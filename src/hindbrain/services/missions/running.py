@@ -20,7 +20,7 @@ __all__ = ["run"]
 
 _PIECE = 64 * 1024
 _KEPT = 16 * 1024  # bytes of the end
-_DRAIN_S = 2.0  # for streams that a grandchild holds open after the command ended
+_QUIET_S = 0.3  # after the command ended: a stream that says nothing for so long is held open by somebody else
 _HEARD = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -40,8 +40,9 @@ def run(argv: Sequence[str], *, cwd: str, env: Mapping[str, str] | None = None, 
         if child is not None and number != signal.SIGINT:
             child.send_signal(number)
 
-    # Handlers, not ignored signals: the child starts with what the system does by itself.
-    held = {number: signal.signal(number, heard) for number in _HEARD}
+    # Handlers, not ignored signals: the child starts with what the system does by itself. Only the main thread can have them.
+    numbers = _HEARD if threading.current_thread() is threading.main_thread() else ()
+    held = {number: signal.signal(number, heard) for number in numbers}
     status: int | None = None
     failure = ""
     try:
@@ -54,7 +55,7 @@ def run(argv: Sequence[str], *, cwd: str, env: Mapping[str, str] | None = None, 
         status = code if code >= 0 else 128 - code
         interrupted = interrupted or code == -signal.SIGINT
         for stream in streams:
-            stream.join(_DRAIN_S)
+            stream.drain()
     except OSError as wrong:
         failure = wrong.strerror or str(wrong)
         status = 127 if isinstance(wrong, FileNotFoundError) else 126
@@ -101,6 +102,8 @@ class _Stream:
         self._target = target
         self._told = told
         self._hash = hashlib.sha256()
+        self._size = 0
+        self._busy = False
         self._turn = threading.Lock()
         self._thread: threading.Thread | None = None
 
@@ -109,19 +112,25 @@ class _Stream:
         self._thread = threading.Thread(target=self._pump, args=(source,), daemon=True)
         self._thread.start()
 
-    def join(self, seconds: float) -> None:
-        if self._thread is not None:
-            self._thread.join(seconds)
+    def drain(self) -> None:
+        """Wait for what is left in the stream, and for whoever reads it from us; not for a process that stayed behind."""
+        thread, before = self._thread, -1
+        while thread is not None and thread.is_alive() and (self._busy or self._size != before):
+            before = self._size
+            thread.join(_QUIET_S)
 
     def _pump(self, source: IO[bytes]) -> None:
         listening = True
         with source:
             while piece := os.read(source.fileno(), _PIECE):
+                self._busy = True
                 with self._turn:
                     self._hash.update(piece)
+                    self._size += len(piece)
                 self._told.add(piece)
                 # Whoever read it may have seen enough: what the command does is still recorded to its end.
                 listening = listening and self._pass_on(piece)
+                self._busy = False
 
     def _pass_on(self, piece: bytes) -> bool:
         try:
