@@ -30,6 +30,7 @@ class View:
     hits: tuple[str, ...] = ()  # files the graph named, best first
     probed: frozenset[str] = frozenset()
     examples: tuple[str, ...] = ()  # documents that were read and hold examples
+    suspected: frozenset[str] = frozenset()  # files in which something was found
     tested: bool = False
     calls_left: int = 0
     files_left: int = 0
@@ -107,14 +108,15 @@ def disciplined(view: View) -> Action:
 
 
 def sweeping(view: View) -> Action:
-    """Contracts with their examples, then sources nobody looked at, then the tests."""
+    """Contracts with their examples, then sources of which nothing is known yet, then the other sources, then the tests."""
     if view.calls_left <= 0:
         return _STOP
     if view.files is None:
         return Action(kind="list", target=".")
     if view.unprobed is not None:
         return Action(kind="probe", target=view.unprobed)
-    unread = next((one for one in (*view.documents, *_ranked(view)) if one not in view.read), None)
+    sources = sorted(_ranked(view), key=lambda one: one in view.suspected)
+    unread = next((one for one in (*view.documents, *sources) if one not in view.read), None)
     if unread is not None and view.files_left > 0:
         return Action(kind="read", target=unread)
     return _STOP if view.tested else Action(kind="test", target="tests")

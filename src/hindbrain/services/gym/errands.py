@@ -63,10 +63,10 @@ def diagnosed(root: Path, lane: str, agent: str, clock: Callable[[], int]) -> Er
 
 
 def _guessed(state: Mapping[str, Any]) -> dict[str, Any]:
-    """What an agent makes of a state that has only its words to go by: start everything again and call it mended."""
+    """What an agent makes of a state that has only its words to go by: start everything again."""
     text = str(state.get("error_text") or "")
     plan = ["hindbrain stop", "start a new session of the host"] if text else []
-    return {"diagnosis": "dead_mcp_transport" if text else "none", "plan": plan, "claims": ["host_rebound"] if text else []}
+    return {"diagnosis": "dead_mcp_transport" if text else "none", "plan": plan, "claims": []}
 
 
 def oriented(
@@ -87,7 +87,7 @@ def oriented(
         found[name] = hits
     best = max(found, key=lambda name: (sum(path.endswith(".py") for path in found[name]), -len(name)))
     errand.did(EventType.HYPOTHESIS, best, Outcome.NOTED, repository=best)
-    errand.answer = {"repository": best, "path": "", "guarded": False, "named_before_retrieval": True}
+    errand.answer = {"repository": best, "path": "", "guarded": False}
     candidates = [path for path in found[best] if path.endswith(".py") and not path.startswith("tests/")]
     if open_session is not None:
         session = open_session(repositories[best])
@@ -120,7 +120,7 @@ def refactored(root: Path, info: FixtureInfo, lane: str, agent: str, clock: Call
             errand.did(EventType.FILE_READ, path)
             (root / path).write_text(text.replace(old, new), encoding="utf-8")
             errand.did(EventType.FILE_EDIT, path, Outcome.NOTED)
-    ran = Probe(root).tests()
+    ran = Probe(root).tests().ran
     errand.tests_passed = ran.status == 0
     errand.did(EventType.TEST_RUN, "tests", Outcome.PASSED if errand.tests_passed else Outcome.FAILED, exit_status=ran.status)
     left = [path for path in hits if old in (root / path).read_text(encoding="utf-8")]

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from hindbrain.domain.gym_fixture import Finding, FixtureInfo
-from hindbrain.domain.mission import Budget, EventType, MissionEvent, Outcome
+from hindbrain.domain.mission import Budget, EventType, MissionEvent, MissionMode, Outcome
 from hindbrain.engines.gym_agents import AGENTS, Action, disciplined, sweeping
 from hindbrain.services.gym.ports import LaneSession
 from hindbrain.services.gym.stream import MissionStream, PaperStream
@@ -14,7 +14,8 @@ from hindbrain.services.gym.toolbox import Toolbox
 __all__ = ["Hunt", "followed", "hunted"]
 
 _MOVES = 80  # moves after which an agent that gets nowhere gives up
-_RECOVERING = frozenset({"recover", "rebind", "ask_human", "handoff"})
+_RECOVERING = frozenset({"recover", "rebind"})
+_OVER = frozenset({"ask_human", "handoff"})
 
 
 class Hunt:
@@ -124,9 +125,11 @@ class _Follower:
         """Do the move; False when the mission is over."""
         kind = move["type"]
         if kind == "close":
-            return not self._close()
-        if kind in _RECOVERING:
+            return self._more() or not self._close()
+        if kind in _OVER:
             return False
+        if kind in _RECOVERING:
+            return self._otherwise("the graph does not answer here, the files do", "read_file")
         if kind == "direct_sweep":
             self._sweep()
             return True
@@ -160,10 +163,18 @@ class _Follower:
             return Action(kind="ask", target=query)
         return None
 
+    def _more(self) -> bool:
+        """Whether something that the task asks for was not looked at yet, and is looked at now."""
+        if self._hunt.closed or self._box.view().calls_left <= 0:
+            return False
+        return disciplined(self._box.view()).kind != "stop" and self._otherwise("not all of it was looked at", "read_file")
+
     def _otherwise(self, why: str, tool: str) -> bool:
         """Something else than what was said, openly: the next thing a disciplined agent would look at."""
         action = disciplined(self._box.view())
         if action.kind == "stop":
+            if self._info.mode is MissionMode.BUG_HUNT:
+                self._sweep()
             return not self._close(force=True)
         payload = {"why": why, "chosen_tool": tool, "evidence_required": "direct_source"}
         self._stream.taken(
@@ -199,11 +210,19 @@ class _Follower:
 
     def _sweep(self) -> None:
         """Contracts, boundaries and what is exported, as far as the budget goes; findings are proven before it is told."""
-        while self._box.view().calls_left > 1 and (action := sweeping(self._box.view())).kind != "stop":
-            self._do(action)
-        self._prove()
-        last = next(reversed(self._box.texts), "")
-        linked = self._do(Action(kind="read", target=last)) if last else ""  # a direct look after the last proof
+        linked = ""
+        while (view := self._box.view()).calls_left > 0:
+            proven = self._prove()
+            action = sweeping(view)
+            if action.kind == "stop" or (view.calls_left == 1 and (proven or not linked)):
+                break
+            event = self._do(action)
+            if action.kind != "list" and event:
+                linked = event
+            if self._waiting:
+                linked = ""  # what is found now is proven later than this look
+        if self._prove() or not linked:
+            linked = self._again()
         self._stream.taken(
             self._session.call(
                 "mission.event",
@@ -213,6 +232,15 @@ class _Follower:
                 payload={"events": [linked] if linked else [], "focus": "contracts, boundaries, errors, exports"},
             )
         )
+
+    def _again(self) -> str:
+        """A direct look after the last proof: a contract once more, now that the findings are known."""
+        looked = next((one for one in self._box.view().documents if one in self._box.texts), next(iter(self._box.texts), ""))
+        return self._do(Action(kind="read", target=looked)) if looked and self._box.view().calls_left > 0 else ""
+
+    @property
+    def _waiting(self) -> bool:
+        return self._judged < len(self._box.findings)
 
     def _close(self, *, force: bool = False) -> bool:
         """Close; by force, with the reason, when something is open and nothing is left to spend."""

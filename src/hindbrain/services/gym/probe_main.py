@@ -24,8 +24,9 @@ def main(words: list[str]) -> int:
     root = os.getcwd()
     sys.path[:0] = [os.path.join(root, "src"), root]
     if words[0] == "examples":
-        print(json.dumps([one for path in words[1:] for one in _examples(root, path)]))
-        return 0
+        found = [one for path in words[1:] for one in _examples(root, path)]
+        print(json.dumps(found))
+        return 1 if found else 0
     return _reproduce(words[1])
 
 

@@ -12,9 +12,18 @@ from typing import Any
 from hindbrain.services.gym import probe_main
 from hindbrain.stores.command import Commands, Ran
 
-__all__ = ["Probe", "Tried"]
+__all__ = ["Probe", "Probed", "Tried"]
 
 _SECONDS = 20.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Probed:
+    """A command that was really run, how it ended, and the documented examples that did not hold."""
+
+    command: tuple[str, ...]
+    ran: Ran
+    failed: tuple[dict[str, Any], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,34 +41,34 @@ class Probe:
         self._root = root
         self._limit = time_limit_s
 
-    def examples(self, *documents: str) -> list[dict[str, Any]]:
-        """The documented examples that do not give what their document says."""
-        ran = self._run("examples", *documents)
-        if ran.status != 0:
-            return []
-        found: list[dict[str, Any]] = json.loads(ran.output.strip().splitlines()[-1])
-        return found
+    def examples(self, *documents: str) -> Probed:
+        """Run the examples of documents. It ends with 1 when one of them does not give what its document says."""
+        command = _program("examples", *documents)
+        ran = self._commanded(command)
+        lines = ran.output.strip().splitlines() if ran.status in (0, 1) else []
+        return Probed(command=command, ran=ran, failed=tuple(json.loads(lines[-1])) if lines else ())
 
-    def tests(self) -> Ran:
+    def tests(self) -> Probed:
         """The repository's own tests."""
-        return self._commanded(f"{shlex.quote(sys.executable)} -B -m unittest discover -s tests")
+        command = (sys.executable, "-B", "-m", "unittest", "discover", "-s", "tests")
+        return Probed(command=command, ran=self._commanded(command))
 
     def reproduce(self, text: str) -> Tried:
         """Run the text of a small test file."""
         with tempfile.TemporaryDirectory(prefix="hindbrain-gym-") as place:
             path = Path(place, "reproduction.py")
             path.write_text(text, encoding="utf-8")
-            ran = self._run("reproduce", str(path))
+            ran = self._commanded(_program("reproduce", str(path)))
         if ran.status is None:
             return Tried(outcome="failed", output=ran.why)  # what never ends does not pass
         outcome = {0: "passed", 1: "failed"}.get(ran.status, "broken")
         return Tried(outcome=outcome, output=ran.output[-2000:])
 
-    def _run(self, *words: str) -> Ran:
-        program = [sys.executable, "-B", "-I", probe_main.__file__, *words]
-        return self._commanded(shlex.join(program))
-
-    def _commanded(self, command: str) -> Ran:
+    def _commanded(self, command: tuple[str, ...]) -> Ran:
         with tempfile.TemporaryDirectory(prefix="hindbrain-gym-") as place:
             commands = Commands(self._root, temporary=Path(place), path=os.environ.get("PATH", os.defpath))
-            return commands.run(command, timeout_s=self._limit, connect=False)
+            return commands.run(shlex.join(command), timeout_s=self._limit, connect=False)
+
+
+def _program(*words: str) -> tuple[str, ...]:
+    return (sys.executable, "-B", "-I", probe_main.__file__, *words)

@@ -10,9 +10,12 @@ from hindbrain.domain.mission import AGENT_STARTED, EventType, MissionEvent, Out
 from hindbrain.engines.moments import stamped
 from hindbrain.policy.missions import EVENTS
 from hindbrain.services.gym.ports import LaneSession
+from hindbrain.services.gym.probing import Probed
 from hindbrain.services.gym.toolbox import Told
 
 __all__ = ["MissionStream", "PaperStream"]
+
+_RECORDED = frozenset({EventType.SEMANTIC_SEARCH, EventType.IMPACT})
 
 
 class PaperStream:
@@ -75,7 +78,11 @@ class MissionStream:
         self.refused: list[str] = []
 
     def told(self, told: Told) -> str:
-        """One use of a tool."""
+        """One use of a tool. What is asked of Hindbrain itself the runtime records without being told."""
+        if told.event_type in _RECORDED:
+            return ""
+        if told.ran is not None:  # the lane is the host of its agent: it tells the command that it ran itself
+            return self.taken(self._session.call("mission.heard", payload=_hooked(told.ran, told.duration_ms)))
         answer = self._session.call(
             "mission.event",
             mission_id=self.mission_id,
@@ -100,3 +107,19 @@ class MissionStream:
         """All events of the mission as they are kept."""
         answer = self._session.call("mission.export", mission_id=self.mission_id, format="events")
         return tuple(msgspec.convert(one, MissionEvent) for one in answer.get("data") or ())
+
+
+def _hooked(probed: Probed, duration_ms: int) -> dict[str, Any]:
+    ran = probed.ran
+    return {
+        "hook_event_name": "PostToolUse",
+        "tool_name": "Bash",
+        "tool_input": {"command": list(probed.command)},
+        "tool_response": {
+            "stdout": ran.output,
+            "stderr": "",
+            "interrupted": ran.status is None,
+            **({"exit_code": ran.status} if ran.status is not None else {}),
+            "duration_ms": duration_ms,
+        },
+    }

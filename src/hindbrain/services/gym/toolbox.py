@@ -13,7 +13,7 @@ from hindbrain.engines.gym_crossing import crossed
 from hindbrain.engines.gym_detectors import Suspicion, suspicions
 from hindbrain.engines.gym_examples import failures, has_examples, reproduction_of
 from hindbrain.services.gym.ports import LaneSession
-from hindbrain.services.gym.probing import Probe
+from hindbrain.services.gym.probing import Probe, Probed
 from hindbrain.services.gym.repository import listed
 
 __all__ = ["Told", "Toolbox"]
@@ -31,6 +31,7 @@ class Told:
     outcome: Outcome
     duration_ms: int
     payload: Mapping[str, Any]
+    ran: Probed | None = None  # the command behind it, if there was one
 
 
 class Toolbox:
@@ -57,6 +58,7 @@ class Toolbox:
         self.calls = 0
         self.findings: list[Finding] = []
         self.tests_passed: bool | None = None
+        self._ran: Probed | None = None
         self._asked: list[str] = []
         self._hits: list[str] = []
         self._probed: set[str] = set()
@@ -73,6 +75,7 @@ class Toolbox:
             hits=tuple(self._hits),
             probed=frozenset(self._probed),
             examples=tuple(path for path, text in self.texts.items() if has_examples(path, text)),
+            suspected=frozenset(one.path for one in self.findings),
             tested=self.tests_passed is not None,
             calls_left=self._budget.tool_calls_max - self.calls,
             files_left=self._budget.files_read_max - len(self.texts),
@@ -82,6 +85,7 @@ class Toolbox:
         """Use a tool; the id of the event that tells of it."""
         self.calls += 1
         begun = time.monotonic()
+        self._ran = None
         kind, outcome, payload = {
             "list": self._list,
             "read": self._read,
@@ -93,7 +97,9 @@ class Toolbox:
         }[action.kind](action.target)
         spent = int((time.monotonic() - begun) * 1000)
         tool = {"ask": "seek", "impact": "impact"}.get(action.kind, action.kind)
-        told = Told(event_type=kind, tool=tool, target=action.target, outcome=outcome, duration_ms=spent, payload=payload)
+        told = Told(
+            event_type=kind, tool=tool, target=action.target, outcome=outcome, duration_ms=spent, payload=payload, ran=self._ran
+        )
         event = self.events[f"{action.kind}:{action.target}"] = self._tell(told)
         self._look()
         return event
@@ -130,8 +136,8 @@ class Toolbox:
 
     def _examples(self, target: str) -> tuple[EventType, Outcome, dict[str, Any]]:
         self._probed.add(target)
-        failed = self._probe.examples(target)
-        for one in failed:
+        self._ran = probed = self._probe.examples(target)
+        for one in probed.failed:
             self._found(
                 Suspicion(
                     path=one["path"] or target,
@@ -143,11 +149,12 @@ class Toolbox:
                 ),
                 document=(target, one["line"]),
             )
-        outcome = Outcome.FAILED if failed else Outcome.PASSED
-        return EventType.RUNTIME_PROBE, outcome, {"failed": len(failed)}
+        outcome = Outcome.FAILED if probed.failed else Outcome.PASSED
+        return EventType.RUNTIME_PROBE, outcome, {"failed": len(probed.failed)}
 
     def _test(self, target: str) -> tuple[EventType, Outcome, dict[str, Any]]:
-        ran = self._probe.tests()
+        self._ran = probed = self._probe.tests()
+        ran = probed.ran
         self.tests_passed = ran.status == 0
         for path, line, name in failures(ran.output):
             self._found(Suspicion(path=path, line=int(line), symbol=name, kind="failing_test", statement=f"{name} fails"))
