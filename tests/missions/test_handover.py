@@ -1,6 +1,7 @@
 """What a hand-over holds, when it is refused, and what of it still holds for the one who takes it over."""
 
 import hashlib
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from hindbrain.engines.inheriting import (
     rechecks_due,
     starter_focus,
 )
+from hindbrain.engines.mission_chain import first_break
 from hindbrain.engines.mission_query import normal_query
 from hindbrain.engines.mission_report import reported
 from hindbrain.engines.moments import stamped
@@ -446,6 +448,26 @@ def test_aol_038_a_link_is_written_with_the_child_or_not_at_all(desk: MissionDes
     assert desk.opened.store.mission("msn_child") is None
     with desk.log.reading(desk.opened, "msn_01TEST") as parent:
         assert (parent.seq, list(parent.children)) == (0, [])
+
+
+def test_aol_041_children_begin_while_the_parent_works_and_nobody_waits_for_the_other_for_ever(desk: MissionDesk) -> None:
+    desk.begin()
+
+    def child(number: int) -> None:
+        desk.begin(f"msn_child{number}", agent="a2", parent_mission_id="msn_01TEST")
+
+    def parent(number: int) -> None:
+        desk.add("msn_01TEST", "file_read", f"{number}.py")
+
+    with ThreadPoolExecutor(4) as pool:
+        doing = [pool.submit(act, number) for number in range(8) for act in (child, parent)]
+        for one in doing:
+            one.result(timeout=30)
+
+    with desk.log.reading(desk.opened, "msn_01TEST") as course:
+        assert (course.seq, len(course.children)) == (16, 8)
+    events = [msgspec.to_builtins(one) for one in desk.log.events(desk.opened, "msn_01TEST")]
+    assert first_break("msn_01TEST", events) is None
 
 
 def test_aol_288_aol_289_a_parent_may_be_over_while_its_child_works_and_names_what_that_has_shown(desk: MissionDesk) -> None:

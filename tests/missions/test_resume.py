@@ -1,8 +1,11 @@
 """Missions that go on: after a crash, by their own agent; from a hand-over, by another."""
 
+import hashlib
+import json
 import sqlite3
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +31,8 @@ def root(world: World) -> str:
 def say(actor: Actor, operation: str, **arguments: Any) -> dict[str, Any]:
     answer = actor.call(operation, **arguments)
     assert answer["ok"], answer
-    return answer
+    read: dict[str, Any] = json.loads(json.dumps(answer))  # as it arrives on any surface
+    return read
 
 
 def begun(actor: Actor, **more: Any) -> str:
@@ -125,6 +129,66 @@ def test_aol_014_what_changed_while_a_mission_lay_is_told_to_its_own_agent(world
 
     assert "src/a.py changed since the hand-over" in state(maker, mission)["warnings"]
     assert [one["subject"] for one in answer["changes"] if one["kind"] == "file_digest"] == ["src/a.py"]
+
+
+# -- what is handed over ---------------------------------------------------------------------------------------------
+
+
+def test_aol_012_aol_034_aol_268_aol_269_aol_270_aol_271_aol_272_aol_273_aol_274_aol_275_a_hand_over_has_all_that_was_seen(
+    world: World, root: str
+) -> None:
+    maker = world.at(root)
+    mission = worked(maker)
+    tell = partial(say, maker, "mission.event", mission_id=mission)
+    tell(event_type="graph_query", target="who opens files", payload={"query": "who opens files"})
+    tell(event_type="file_read", target="src/a.py", payload={"range": [1, 2]})
+    tell(event_type="test_run", target="pytest -q", payload={"command": "pytest -q", "exit_status": 1}, outcome="failed")
+    tell(event_type="hypothesis", target="src/b.py", payload={"text": "b is slow"})
+    supposed = tell(event_type="hypothesis", target="src/a.py", payload={"text": "a is never called"})["event_id"]
+    tell(event_type="hypothesis", target="src/a.py", outcome="hypothesis_refuted", payload={"refutes": supposed})
+    against = tell(event_type="file_read", target="src/b.py", outcome="hypothesis_refuted")["event_id"]
+    for text, refs in (("b opens a file", [against]), ("a is slow", ["inferred:guess"])):
+        say(maker, "mission.verify", claim=text, evidence_class="direct_source", evidence_refs=refs, targets=["src/b.py"])
+    say(maker, "mission.claim", claim="c is unused", mission_id=mission)
+
+    handoff = say(maker, "mission.handoff", mission_id=mission, summary="a and b are read")
+
+    claims = state(maker, mission)["claims"]
+    assert handoff["schema"] == "hindbrain-mission-handoff-v1"
+    assert handoff["mission_summary"].startswith("a and b are read")
+    assert len(handoff["mission_summary"]) <= 1_200
+    assert handoff["verified_claims"] == [one for one in claims if one["verdict"] == "verified_for_mission"] != []
+    assert handoff["rejected_claims"] == [one for one in claims if one["verdict"] == "rejected"]
+    assert [one["claim"] for one in handoff["rejected_claims"]] == ["b opens a file"]
+    assert handoff["open_hypotheses"] == ["a is slow", "c is unused", "b is slow"]
+    assert [(one["target"], one["why_ruled_out"]) for one in handoff["dead_paths"]] == [("src/c.py", "it opens nothing")]
+    files = {one["path"]: one for one in handoff["files_read"]}
+    assert set(files) == {"src/a.py", "src/b.py"}
+    assert [1, 2] in files["src/a.py"]["ranges"]
+    assert files["src/a.py"]["times"] >= 2
+    assert files["src/a.py"]["digest"] == "sha256:" + hashlib.sha256(A.encode()).hexdigest()
+    assert [(one["command"], one["outcome"], one["exit_status"]) for one in handoff["tests_run"]] == [("pytest -q", "failed", 1)]
+    anchors = [(one["node_or_query"], one["graph_generation"]) for one in handoff["graph_anchors"]]
+    assert anchors == [("who opens files", state(maker, mission)["context_guard"]["graph_generation"])]
+    kinds = {one["kind"] for one in handoff["staleness_criteria"]}
+    assert kinds == {"file_digest", "graph_generation", "binary_version", "branch_head", "age_hours"}
+
+
+def test_aol_286_a_third_agent_knows_what_the_first_and_the_second_did(world: World, root: str) -> None:
+    maker, second, third = world.at(root), world.at(root, "codex:second"), world.at(root, "codex:third")
+    first = say(maker, "mission.handoff", mission_id=worked(maker))
+    child = say(second, "mission.resume", mission_id=first["handoff_id"])["mission_id"]
+    say(second, "mission.event", event_type="file_read", target="package.json", mission_id=child)
+    say(second, "mission.event", event_type="dead_path", target="package.json", payload={"why": "it is empty"}, mission_id=child)
+    handed = say(second, "mission.handoff", mission_id=child)
+
+    last = say(third, "mission.resume", mission_id=handed["handoff_id"])["inherited"]
+
+    assert last["handoff_ids"] == [first["handoff_id"], handed["handoff_id"]]
+    assert {one["path"] for one in last["files_read"]} == {"src/a.py", "src/b.py", "package.json"}
+    assert {one["target"] for one in last["dead_paths"]} == {"src/c.py", "package.json"}
+    assert {one["inherited_from"] for one in last["claims"]} == {first["mission_id"]}
+    assert {("literal_search", "open return")} <= {(one["family"], one["item"]) for one in last["covered"]}
 
 
 # -- another agent ---------------------------------------------------------------------------------------------------
