@@ -1,4 +1,5 @@
-"""The hook entry point: memory for an agent host at the start of a session. Always exits 0 with JSON the host can read."""
+"""The hook entry point: memory for an agent host at the start of a session, and the ear of missions after a tool was used. Always
+exits 0 with JSON the host can read."""
 
 from __future__ import annotations
 
@@ -32,6 +33,10 @@ LIMIT_S = 3.2  # a session start may wait four seconds in all (MED-342); startin
 _OWNER_S = 2.0
 _STDIN_S = 1.0
 _STDIN_BYTES = 1 << 20
+
+_AFTER = ("PostToolUse", "PostToolUseFailure", "AfterTool")
+# What a mission hears of a tool; the rest of what a host says is nobody's business.
+_TOLD = ("tool_name", "tool_input", "tool_response", "tool_output", "tool_result", "cwd", "exit_code", "duration_ms")
 
 _COMMAND: dict[str, Any] = {
     "name": "hook",
@@ -94,6 +99,8 @@ def _answer(outlet: _Outlet, words: list[str]) -> str:
     who = Who(root, given.get("agent") or os.environ.get("HINDBRAIN_AGENT_ID") or outlet.host)
     if not os.path.isdir(home):
         return ""
+    if outlet.event in _AFTER and isinstance(payload.get("tool_name"), str):
+        _tell(home, who, source, {name: payload[name] for name in _TOLD if name in payload})
     # The other events are heard and answered; nothing of them is kept.
     return _memory(home, who, source) if outlet.event == "SessionStart" else ""
 
@@ -148,15 +155,7 @@ def _root(payload: dict[str, Any], given: str | None) -> tuple[str, str]:
 
 def _memory(home: str, who: Who, source: str) -> str:
     """What `north` remembers here, fenced and attributed as it comes."""
-    try:
-        address = read_owner(home)
-        if address is None:
-            raise OwnerGone("no owner is up", sent=False)
-        found = call(address, read_token(home), "north", {}, who, _OWNER_S)
-    except OwnerGone as gone:
-        if gone.sent:
-            raise  # it is there but stuck: reading beside it would wait for the same locks
-        found = _without_owner(home, who, source)
+    found = _asked(home, who, source, "north", {})
     rendered = found.get("rendered")
     if not isinstance(rendered, str):
         _note(f"north had nothing to say: {str(found.get('error') or found.get('refused') or 'no text')[:200]}")
@@ -164,14 +163,34 @@ def _memory(home: str, who: Who, source: str) -> str:
     return rendered
 
 
-def _without_owner(home: str, who: Who, source: str) -> dict[str, Any]:
-    """Read in this process, and have an owner ready for the next event."""
+def _tell(home: str, who: Who, source: str, payload: dict[str, Any]) -> None:
+    """Tell the mission of this agent, if it has one, what a tool did."""
+    found = _asked(home, who, source, "mission.heard", {"payload": payload})
+    if not found.get("ok"):
+        _note(f"not recorded: {str(found.get('error') or 'no answer')[:200]}")
+
+
+def _asked(home: str, who: Who, source: str, name: str, given: dict[str, Any]) -> dict[str, Any]:
+    """The answer of an operation: the owner's, or one made here."""
+    try:
+        address = read_owner(home)
+        if address is None:
+            raise OwnerGone("no owner is up", sent=False)
+        return call(address, read_token(home), name, given, who, _OWNER_S)
+    except OwnerGone as gone:
+        if gone.sent:
+            raise  # it is there but stuck: reading beside it would wait for the same locks
+        return _without_owner(home, who, source, name, given)
+
+
+def _without_owner(home: str, who: Who, source: str, name: str, given: dict[str, Any]) -> dict[str, Any]:
+    """Do it in this process, and have an owner ready for the next event."""
     from hindbrain.surfaces import calling, local_call
 
     if calling.mode_of(home, os.environ) != "embedded":
         start_owner(home)
-    op = {"name": "north", "progress": False}
-    return local_call.run(op, {}, home=home, who=who, source=source, human=False)
+    op = {"name": name, "progress": False}
+    return local_call.run(op, given, home=home, who=who, source=source, human=False)
 
 
 if __name__ == "__main__":

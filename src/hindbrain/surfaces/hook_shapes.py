@@ -23,6 +23,7 @@ _EVENTS = {
         "UserPromptSubmit",
         "PreToolUse",
         "PostToolUse",
+        "PostToolUseFailure",
         "PreCompact",
         "PostCompact",
         "Stop",
