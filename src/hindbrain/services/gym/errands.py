@@ -10,43 +10,104 @@ from typing import Any
 import msgspec
 
 from hindbrain.domain.gym_fixture import FixtureInfo
-from hindbrain.domain.mission import EventType, MissionEvent, Outcome
+from hindbrain.domain.mission import EventType, Outcome
 from hindbrain.engines.diagnosis import NON_CLAIMS, Signals, diagnose
 from hindbrain.services.gym.ports import LaneSession
-from hindbrain.services.gym.probing import Probe
+from hindbrain.services.gym.probing import Probe, Probed
 from hindbrain.services.gym.repository import listed
-from hindbrain.services.gym.stream import PaperStream
+from hindbrain.services.gym.stream import MissionStream, PaperStream
 from hindbrain.services.gym.toolbox import Told
 
 __all__ = ["Errand", "diagnosed", "oriented", "refactored"]
 
 
 class Errand:
-    """What came of it: an answer in the form of its family, and the events."""
+    """One errand: an answer in the form of its family, and the events. With a session it is a mission."""
 
-    def __init__(self, stream: PaperStream) -> None:
-        self._stream = stream
+    def __init__(self, info: FixtureInfo, lane: str, agent: str, clock: Callable[[], int], session: LaneSession | None) -> None:
+        self.info, self.lane = info, lane
+        self._paper = PaperStream(lane, agent, clock)
+        self._session = session
+        self._mission: MissionStream | None = None
+        self._read = ""
         self.answer: dict[str, Any] = {}
         self.tests_passed: bool | None = None
+        self.steps: set[str] = set()
+        self.closed = session is None
+        self.note = ""
 
-    @property
-    def events(self) -> tuple[MissionEvent, ...]:
-        return tuple(self._stream.events)
+    def begin(self) -> None:
+        """Start the mission, if there is one to be."""
+        if self._session is None:
+            return
+        begun = self._session.call("mission.start", task=self.info.task, mode=self.info.mode.value, budget=self.info.budget)
+        if not begun.get("ok"):
+            self.note = f"the mission did not start: {begun.get('error')}"[:300]
+            return
+        self._mission = MissionStream(self._session, str(begun["mission_id"]))
+        self.steps.add("start")
+        if self._session.call("mission.next", mission_id=self._mission.mission_id).get("ok"):
+            self.steps.add("next")
 
-    def did(self, kind: EventType, target: str, outcome: Outcome = Outcome.FOUND, **payload: Any) -> None:
+    def did(
+        self, kind: EventType, target: str, outcome: Outcome = Outcome.FOUND, ran: Probed | None = None, **payload: Any
+    ) -> None:
         """Put one use of a tool on record."""
-        self._stream.told(Told(event_type=kind, tool=kind.value, target=target, outcome=outcome, duration_ms=0, payload=payload))
+        told = Told(event_type=kind, tool=kind.value, target=target, outcome=outcome, duration_ms=0, payload=payload, ran=ran)
+        if kind is EventType.FILE_READ:
+            self._read = target
+        if self._mission is not None:
+            self._mission.told(told)
+            self.steps.add("event")
+        else:
+            self._paper.told(told)
+
+    def ask(self, operation: str, **arguments: Any) -> None:
+        """Ask Hindbrain within the mission, which records it by itself."""
+        if self._session is not None:
+            self._session.call(operation, **arguments)
+
+    def end(self, claim: str) -> None:
+        """Prove what was done by the file that was read last, and close."""
+        if self._mission is None or self._session is None:
+            return
+        words = {"mission_id": self._mission.mission_id}
+        proof = {"evidence_class": "direct_source", "evidence_refs": [f"direct_source:{self._read}"], "targets": [self._read]}
+        if self._session.call("mission.verify", claim=claim, **proof, **words).get("ok"):
+            self.steps.add("verify")
+        answer = self._session.call("mission.close", summary=claim, **words)
+        if not answer.get("ok"):
+            self.note = f"closed by force: {answer.get('error', {}).get('message', '')}"[:300]
+            answer = self._session.call(
+                "mission.close", summary=claim, force=True, reason="nothing more can be seen here", **words
+            )
+        self.closed = bool(answer.get("ok"))
+        if self.closed:
+            self.steps.add("close")
+
+    def told(self) -> dict[str, Any]:
+        """As fields of a run."""
+        mission = self._mission
+        return {
+            "events": mission.events() if mission is not None else tuple(self._paper.events),
+            "answer": self.answer,
+            "tests_passed": self.tests_passed,
+            "completed": self.closed,
+            "closed": self.closed,
+            "mission_id": mission.mission_id if mission is not None else None,
+            "steps": tuple(sorted(self.steps)),
+            "note": self.note,
+        }
 
 
-def diagnosed(root: Path, lane: str, agent: str, clock: Callable[[], int]) -> Errand:
+def diagnosed(root: Path, errand: Errand) -> None:
     """Every simulated host state gets a diagnosis and a plan. With Hindbrain they come from its own engine; without it, from
     what the error text says."""
-    errand = Errand(PaperStream(lane, agent, clock))
     states: dict[str, Any] = {}
     for path in sorted((root / "states").glob("*.json")):
         state = json.loads(path.read_text(encoding="utf-8"))
         errand.did(EventType.FILE_READ, path.relative_to(root).as_posix())
-        if lane == "direct":
+        if errand.lane == "direct":
             states[path.stem] = _guessed(state)
             continue
         found = diagnose(msgspec.convert(state, Signals))
@@ -59,7 +120,6 @@ def diagnosed(root: Path, lane: str, agent: str, clock: Callable[[], int]) -> Er
             "non_claims": list(NON_CLAIMS),
         }
     errand.answer = {"states": states}
-    return errand
 
 
 def _guessed(state: Mapping[str, Any]) -> dict[str, Any]:
@@ -69,16 +129,9 @@ def _guessed(state: Mapping[str, Any]) -> dict[str, Any]:
     return {"diagnosis": "dead_mcp_transport" if text else "none", "plan": plan, "claims": []}
 
 
-def oriented(
-    repositories: Mapping[str, Path],
-    info: FixtureInfo,
-    lane: str,
-    agent: str,
-    clock: Callable[[], int],
-    open_session: Callable[[Path], LaneSession] | None,
-) -> Errand:
+def oriented(repositories: Mapping[str, Path], errand: Errand, session_at: Callable[[Path], LaneSession] | None) -> None:
     """Name the repository that is meant, and the file in it. The name comes before anything is retrieved from one of them."""
-    errand = Errand(PaperStream(lane, agent, clock))
+    info = errand.info
     word = str(info.request.get("word", ""))
     found: dict[str, list[str]] = {}
     for name, root in repositories.items():
@@ -89,8 +142,8 @@ def oriented(
     errand.did(EventType.HYPOTHESIS, best, Outcome.NOTED, repository=best)
     errand.answer = {"repository": best, "path": "", "guarded": False}
     candidates = [path for path in found[best] if path.endswith(".py") and not path.startswith("tests/")]
-    if open_session is not None:
-        session = open_session(repositories[best])
+    if session_at is not None:
+        session = session_at(repositories[best])
         try:
             looked = session.call("guard", repo=str(repositories[best]))
             guard = looked.get("guard") or looked.get("context_guard") or {}
@@ -104,25 +157,25 @@ def oriented(
     errand.answer["path"] = candidates[0] if candidates else ""
     if candidates:
         errand.did(EventType.FILE_READ, candidates[0], repository=best)
-    return errand
 
 
-def refactored(root: Path, info: FixtureInfo, lane: str, agent: str, clock: Callable[[], int]) -> Errand:
+def refactored(root: Path, errand: Errand) -> None:
     """Rename what the request names, within its bound, and run the tests."""
-    errand = Errand(PaperStream(lane, agent, clock))
+    info = errand.info
     old, new = str(info.request["rename"]), str(info.request["to"])
     bound = [str(one) for one in info.request["bound"]]
     hits = [path for path in listed(root) if old in (root / path).read_text(encoding="utf-8")]
     errand.did(EventType.LITERAL_SEARCH, old, query=old, hits=hits)
+    home = next((path for path in hits if f"def {old}(" in (root / path).read_text(encoding="utf-8")), "")
+    errand.ask("impact", node_id=f"file::{home}")  # what a change of it reaches, before the first edit
     for path in hits:
         if any(fnmatch.fnmatch(path, one) for one in bound):
             text = (root / path).read_text(encoding="utf-8")
             errand.did(EventType.FILE_READ, path)
             (root / path).write_text(text.replace(old, new), encoding="utf-8")
             errand.did(EventType.FILE_EDIT, path, Outcome.NOTED)
-    ran = Probe(root).tests().ran
-    errand.tests_passed = ran.status == 0
-    errand.did(EventType.TEST_RUN, "tests", Outcome.PASSED if errand.tests_passed else Outcome.FAILED, exit_status=ran.status)
+    probed = Probe(root).tests()
+    errand.tests_passed = probed.ran.status == 0
+    errand.did(EventType.TEST_RUN, "tests", Outcome.PASSED if errand.tests_passed else Outcome.FAILED, ran=probed)
     left = [path for path in hits if old in (root / path).read_text(encoding="utf-8")]
     errand.answer = {"renamed": len(hits) - len(left), "left": left}
-    return errand

@@ -11,7 +11,7 @@ from hindbrain.domain.gym_fixture import LANES, Finding, FixtureInfo, GymFamily,
 from hindbrain.domain.mission import MissionEvent
 from hindbrain.policy.missions import BUDGETS
 from hindbrain.services.gym.agent_command import commanded
-from hindbrain.services.gym.errands import diagnosed, oriented, refactored
+from hindbrain.services.gym.errands import Errand, diagnosed, oriented, refactored
 from hindbrain.services.gym.fixtures import Fixtures, Made
 from hindbrain.services.gym.handing_over import relayed
 from hindbrain.services.gym.hunting import followed, hunted
@@ -21,6 +21,7 @@ from hindbrain.services.gym.repository import changed, digest
 __all__ = ["Lanes"]
 
 _MISSIONS = frozenset({"short", "mission"})
+_ERRANDS = frozenset({GymFamily.HOST_RECOVERY, GymFamily.BOUNDED_REFACTOR, GymFamily.MULTI_REPO_ORIENTATION})
 Progress = Callable[[int, int, str], None]
 
 
@@ -100,16 +101,8 @@ class Lanes:
                 raise InvalidParams("the lane `agent` needs a command", fix="give --agent-command 'PROGRAM … {prompt}'")
             done = commanded(agent_command, directory, time_limit_s=time_limit_s, clock=self._clock)
             return _told(done.findings, done.events, completed=done.completed, answer=done.answer, note=done.note)
-        if info.family is GymFamily.HOST_RECOVERY:
-            errand = diagnosed(root, lane, agent, self._clock)
-            return _told((), errand.events, answer=errand.answer)
-        if info.family is GymFamily.BOUNDED_REFACTOR:
-            errand = refactored(root, info, lane, agent, self._clock)
-            return _told((), errand.events, answer=errand.answer, tests_passed=errand.tests_passed)
-        if info.family is GymFamily.MULTI_REPO_ORIENTATION:
-            open_session = None if lane == "direct" else lambda place: self._session(directory, place, agent)
-            errand = oriented(made.repositories, info, lane, agent, self._clock, open_session)
-            return _told((), errand.events, answer=errand.answer)
+        if info.family in _ERRANDS:
+            return self._errand(info, lane, agent, made, directory)
         if info.family is GymFamily.HANDOFF_RESUME:
             return relayed(
                 root,
@@ -141,6 +134,24 @@ class Lanes:
             tests_passed=hunt.box.tests_passed,
             note=hunt.note,
         )
+
+    def _errand(self, info: FixtureInfo, lane: str, agent: str, made: Made, directory: Path) -> dict[str, Any]:
+        """Work that asks for an answer instead of findings."""
+        root = made.repositories[info.repositories[0]]
+        if info.family is GymFamily.MULTI_REPO_ORIENTATION:  # which repository a session is for is the question itself
+            errand = Errand(info, lane, agent, self._clock, None)
+            oriented(made.repositories, errand, None if lane == "direct" else lambda at: self._session(directory, at, agent))
+            return errand.told()
+        session = self._session(directory, root, agent) if lane in _MISSIONS else None
+        try:
+            errand = Errand(info, lane, agent, self._clock, session)
+            errand.begin()
+            (diagnosed if info.family is GymFamily.HOST_RECOVERY else refactored)(root, errand)
+            errand.end("every state has its diagnosis" if info.family is GymFamily.HOST_RECOVERY else "the name is changed")
+            return errand.told()
+        finally:
+            if session is not None:
+                session.close()
 
     def _session(self, directory: Path, root: Path, agent: str) -> LaneSession:
         """A session on the lane's own home, with a brain of the repository."""

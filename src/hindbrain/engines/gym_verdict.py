@@ -1,0 +1,108 @@
+"""Pass conditions of the families: what a lane's run is worth against the private key. Pure; numbers of metrics are elsewhere."""
+
+import fnmatch
+from dataclasses import dataclass
+
+from hindbrain.domain.gym_fixture import AnswerKey, GymFamily, LaneRun
+from hindbrain.domain.mission import EventType, Family, MissionEvent
+from hindbrain.engines.gym_key import matched
+
+__all__ = ["FamilyScore", "scored"]
+
+_SEEDED = frozenset(
+    {
+        GymFamily.SEEDED_BUG_HUNT,
+        GymFamily.CODE_REVIEW,
+        GymFamily.DOCS_DRIFT,
+        GymFamily.RELEASE_READINESS,
+        GymFamily.LIGHT_BINDING,
+        GymFamily.HANDOFF_RESUME,
+    }
+)
+_DIGITS = 9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FamilyScore:
+    """How far the condition of a family is met: a share, None where only a judge can say, and why."""
+
+    score: float | None
+    says: tuple[str, ...]
+    extra: int = 0  # findings that the key does not know
+
+    @property
+    def passed(self) -> bool:
+        return self.score == 1.0
+
+
+def scored(key: AnswerKey, run: LaneRun) -> FamilyScore:
+    """The condition of the run's family."""
+    if not run.valid:
+        return FamilyScore(score=None, says=(f"the lane does not count: {run.invalid_reason}",))
+    if key.family in _SEEDED:
+        return _recall(key, run)
+    if key.family is GymFamily.HOST_RECOVERY:
+        return _states(key, run)
+    if key.family is GymFamily.MULTI_REPO_ORIENTATION:
+        return _orientation(key, run)
+    if key.family is GymFamily.BOUNDED_REFACTOR:
+        return _refactor(key, run)
+    return FamilyScore(score=None, says=("there is no key: a judge rules on what was found",), extra=len(run.findings))
+
+
+def _recall(key: AnswerKey, run: LaneRun) -> FamilyScore:
+    found = matched(key, run.findings)
+    missing = [seed.seed_id for seed in key.seeds if seed.seed_id not in found.values()]
+    share = round(len(found) / len(key.seeds), _DIGITS) if key.seeds else None
+    says = [f"{len(found)} of {len(key.seeds)} found", *([f"not found: {', '.join(missing)}"] if missing else [])]
+    if key.family is GymFamily.HANDOFF_RESUME and not run.completed:
+        share, says = 0.0, [*says, "the work was not ended"]
+    return FamilyScore(score=share, says=tuple(says), extra=len(run.findings) - len(found))
+
+
+def _states(key: AnswerKey, run: LaneRun) -> FamilyScore:
+    """A state is right with its diagnosis, the step its plan must have, and nothing claimed that was not seen."""
+    answers, wrong = run.answer.get("states") or {}, []
+    for name, expected in key.expects["states"].items():
+        told = answers.get(name) or {}
+        if told.get("diagnosis") != expected["diagnosis"]:
+            wrong.append(f"{name}: {told.get('diagnosis')} instead of {expected['diagnosis']}")
+        elif expected["required"] and not any(expected["required"] in step for step in told.get("plan", ())):
+            wrong.append(f"{name}: the plan lacks {expected['required']}")
+        elif claimed := sorted(set(told.get("claims", ())) & set(expected["forbidden"])):
+            wrong.append(f"{name}: claims {', '.join(claimed)}")
+    total = len(key.expects["states"])
+    return FamilyScore(score=round((total - len(wrong)) / total, _DIGITS), says=tuple(wrong) or (f"all {total} states",))
+
+
+def _orientation(key: AnswerKey, run: LaneRun) -> FamilyScore:
+    target, wrong = key.expects["target"], []
+    if run.answer.get("repository") != target["repository"]:
+        wrong.append(f"{run.answer.get('repository')} is not the repository")
+    if run.answer.get("path") not in target["paths"]:
+        wrong.append(f"{run.answer.get('path')} is not the file")
+    named, used = _first(run.events, hypothesis=True), _first(run.events, hypothesis=False)
+    if used is not None and (named is None or used < named):
+        wrong.append("something was retrieved before the repository was named")
+    return FamilyScore(score=0.0 if wrong else 1.0, says=tuple(wrong) or ("the right place, named first",))
+
+
+def _first(events: tuple[MissionEvent, ...], *, hypothesis: bool) -> int | None:
+    fits = (
+        one.seq for one in events if (one.event_type is EventType.HYPOTHESIS if hypothesis else one.tool_family is Family.GRAPH)
+    )
+    return next(fits, None)
+
+
+def _refactor(key: AnswerKey, run: LaneRun) -> FamilyScore:
+    expects, wrong = key.expects, []
+    paths = [path.partition("/")[2] for path in run.changed_paths]
+    if run.tests_passed is not True:
+        wrong.append("the tests do not pass")
+    if outside := [path for path in paths if not any(fnmatch.fnmatch(path, one) for one in expects["bound"])]:
+        wrong.append(f"changed outside of the bound: {', '.join(outside)}")
+    if not paths:
+        wrong.append("nothing was changed")
+    if left := [path for path in run.answer.get("left", ()) if path.startswith(f"{expects['gone_below']}/")]:
+        wrong.append(f"the old name is left in {', '.join(left)}")
+    return FamilyScore(score=0.0 if wrong else 1.0, says=tuple(wrong) or ("changed within the bound, the tests pass",))
