@@ -208,6 +208,8 @@ class House:
             self.brains, self.router, self.graphs, self.projects, room=lambda: self.graph, finding=lambda: self.finding
         )
         self.guard = Guard(home, self.router, taken, clock)
+        # A notice may be the first that this process hears of missions: they are put together for it.
+        self.guard.rechecks.append(lambda caller: self.missions.recheck(caller))
         self.recovery = Recovery(home, self.brains, self.router, self.contract, self.environ)
         self.repairs = Repairs(home, self.brains, self.embedding, self.graphs, self.ingests, clock)
         served = bool(settings.text("store_url"))

@@ -66,7 +66,7 @@ def answer(
 ) -> dict[str, Any]:
     """The answer of one operation, from whichever process can give it. Without `start` no owner is started for it."""
     place, source = caller_root(root, os.environ)
-    who = Who(place, agent or os.environ.get("HINDBRAIN_AGENT_ID") or person())
+    who = Who(place, agent or os.environ.get("HINDBRAIN_AGENT_ID") or person(), source=source)
     mode = mode_of(home, os.environ)
     # A text that no request can carry is taken in by this process, and what no request offers is done by it; both may write to
     # one home.

@@ -49,15 +49,21 @@ HOST_ROOTS = ("CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CURSOR_PROJECT_DIR")
 class Who:
     """Who calls and from where: what every call tells the owner in its headers."""
 
-    __slots__ = ("agent", "root", "session")
+    __slots__ = ("agent", "root", "session", "source")
 
-    def __init__(self, root: str | None, agent: str | None, session: str | None = None) -> None:
+    def __init__(self, root: str | None, agent: str | None, session: str | None = None, source: str | None = None) -> None:
         self.root = root
+        self.source = source  # where the root was learned
         self.agent = agent
         self.session = session
 
     def headers(self) -> dict[str, str]:
-        told = {"Hindbrain-Caller-Root": self.root, "Hindbrain-Agent": self.agent, "Hindbrain-Session": self.session}
+        told = {
+            "Hindbrain-Caller-Root": self.root,
+            "Hindbrain-Root-Source": self.source,
+            "Hindbrain-Agent": self.agent,
+            "Hindbrain-Session": self.session,
+        }
         return {name: value for name, value in told.items() if value}
 
 

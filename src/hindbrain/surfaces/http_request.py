@@ -66,6 +66,10 @@ def selected_in(home: Home, name: str) -> Selected:
     raise UnknownSelection("no brain is registered under that name" if name else "no brain is bound", [*known, MEDULLA])
 
 
+# Where a program at a terminal learned its root, as it tells the owner; any other client says it by the header itself.
+_LOCAL_SOURCES = frozenset({RootSource.CALL.value, RootSource.ENVIRONMENT.value, RootSource.DIRECTORY.value})
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asker:
     """Who calls, as the headers say it and as the token proves it."""
@@ -74,6 +78,7 @@ class Asker:
     root: str | None
     session: SessionId
     channel: Channel
+    source: RootSource = RootSource.HEADER
     selected: Selected | None = None
 
     def selecting(self, selected: Selected | None) -> "Asker":
@@ -87,7 +92,7 @@ class Asker:
         if self.selected is not None:
             root, source = self.selected.root, RootSource.CALL
         elif self.root is not None:
-            root, source = canonical_root(self.root), RootSource.HEADER
+            root, source = canonical_root(self.root), self.source
         else:
             root, source = None, RootSource.UNKNOWN
         return Caller(agent=self.agent, root=root, root_source=source, session=self.session, channel=self.channel)
@@ -98,7 +103,9 @@ def asker_of(request: Request) -> Asker:
     agent = only_header(request.scope, b"hindbrain-agent")
     session = only_header(request.scope, b"hindbrain-session")
     root = only_header(request.scope, b"hindbrain-caller-root")
+    source = (only_header(request.scope, b"hindbrain-root-source") or b"").decode("latin-1")
     return Asker(
+        source=RootSource(source) if source in _LOCAL_SOURCES else RootSource.HEADER,
         agent=AgentId(decode_word(agent, "Hindbrain-Agent")) if agent is not None else UNKNOWN_AGENT,
         root=checked_root(root) if root is not None else None,
         session=SessionId(session_word(session) if session is not None else secrets.token_hex(8)),

@@ -51,6 +51,12 @@ _HEADERS = [
         "schema": {"type": "string"},
         "description": "absolute project directory of the caller, percent-encoded UTF-8",
     },
+    {
+        "name": "Hindbrain-Root-Source",
+        "in": "header",
+        "schema": {"type": "string"},
+        "description": "where a local program learned that directory: call, environment or directory",
+    },
     {"name": "Hindbrain-Agent", "in": "header", "schema": {"type": "string"}, "description": "who calls, as host:role"},
     {"name": "Hindbrain-Session", "in": "header", "schema": {"type": "string"}, "description": "the session; made if absent"},
 ]

@@ -36,7 +36,7 @@ class RemoteSession:
         self._address = address
         self._start = start
         self._human = caller.channel is Channel.HUMAN
-        self._who = Who(caller.root, caller.agent, caller.session)
+        self._who = Who(caller.root, caller.agent, caller.session, caller.root_source.value)
 
     @classmethod
     def open(cls, home: str, caller: Caller, *, start: bool) -> "RemoteSession | None":

@@ -138,7 +138,7 @@ def _speaking(given: dict[str, Any]) -> Iterator[Say]:
     home = cli.home_of(given)
     known = manifest.load(home)
     root, source = caller_root(given.get("root"), os.environ)
-    who = Who(root, given.get("agent") or os.environ.get("HINDBRAIN_AGENT_ID") or calling.person())
+    who = Who(root, given.get("agent") or os.environ.get("HINDBRAIN_AGENT_ID") or calling.person(), source=source)
     if calling.served(home):
 
         def by_owner(name: str, arguments: dict[str, Any], *, human: bool) -> dict[str, Any]:

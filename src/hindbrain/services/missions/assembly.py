@@ -50,5 +50,4 @@ def put_together(house: "House") -> Missions:
         closing=Closing(log, control, handing, files=house.mission_files),
         telling=Telling(desk, Flights(log), handing),
     )
-    house.guard.rechecks.append(missions.recheck)
     return missions
