@@ -136,6 +136,17 @@ def made(scene: Scene, verb: str = "distill", **more: Any) -> Answer:
     return scene.called(f"knowledge.{verb}", **{**given, "supporting_refs": refs, **more})
 
 
+def mission(scene: Scene) -> str:
+    """The id of a mission that began."""
+    return str(scene.called("mission.start", task="review the tram")["mission_id"])
+
+
+def begun(scene: Scene, operation: str, **arguments: Any) -> Answer:
+    """The same inside a mission."""
+    mission(scene)
+    return scene.called(operation, **arguments)
+
+
 def card(scene: Scene) -> str:
     return str(made(scene)["card_id"])
 
@@ -501,9 +512,44 @@ ATTACKS |= {
         "secret reason": lambda s: s.world.human(s.root).call("experience.forget", megram=rule(s), reason=f"see {TOKEN}"),
     },
     "experience.propose": {},
+    "mission.start": {
+        "secret": lambda s: s.called("mission.start", task=f"find who uses {TOKEN}"),
+        "rejected": lambda s: s.called("mission.start", task=f"Check: {REJECTED}."),
+        "secret criterion": lambda s: s.called("mission.start", task="check it", criteria=[f"no {TOKEN}"]),
+    },
+    "mission.event": {"forged human": lambda s: begun(s, "mission.event", event_type="human_statement", target="approved")},
+    "mission.next": {},
+    "mission.claim": {
+        "secret": lambda s: begun(s, "mission.claim", claim=f"it uses {TOKEN}"),
+        "rejected": lambda s: begun(s, "mission.claim", claim=f"They say: {REJECTED}."),
+    },
+    "mission.verify": {
+        "secret": lambda s: begun(s, "mission.verify", claim=f"it uses {TOKEN}", evidence_class="direct_source"),
+        "rejected": lambda s: begun(s, "mission.verify", claim=REJECTED, evidence_class="direct_human"),
+    },
+    "mission.handoff": {"secret": lambda s: begun(s, "mission.handoff", summary=f"see {TOKEN}")},
+    "mission.resume": {},
+    "mission.close": {
+        "secret": lambda s: begun(s, "mission.close", summary=f"see {TOKEN}"),
+        "nothing proven": lambda s: begun(s, "mission.close"),
+    },
+    "mission.abandon": {"secret": lambda s: begun(s, "mission.abandon", reason=f"see {TOKEN}")},
+    "mission.heard": {},
+    "mission.run": {},
 }
 
 LAWS: dict[str, Act] = {
+    "mission.start": lambda s: s.called("mission.start", task="review the tram"),
+    "mission.event": lambda s: begun(s, "mission.event", event_type="note", payload={"text": "read the plan"}),
+    "mission.next": lambda s: begun(s, "mission.next"),
+    "mission.claim": lambda s: begun(s, "mission.claim", claim="the tram runs until two"),
+    "mission.verify": lambda s: begun(s, "mission.verify", claim="the tram runs until two", evidence_class="inferred"),
+    "mission.handoff": lambda s: begun(s, "mission.handoff", summary="half of it is read"),
+    "mission.resume": lambda s: s.called("mission.resume", mission_id=mission(s)),
+    "mission.close": lambda s: begun(s, "mission.close", gaps=["nothing_proven"]),
+    "mission.abandon": lambda s: begun(s, "mission.abandon", reason="enough"),
+    "mission.heard": lambda s: begun(s, "mission.heard", payload={"tool_name": "Read", "tool_input": {"file_path": "a.py"}}),
+    "mission.run": lambda s: begun(s, "mission.run", command=["true"]),
     "adoption.record": lambda s: s.called("adoption.record", **SEEN, note="it helped"),
     "adoption.capture": lambda s: s.called("adoption.capture", **CAPTURED),
     "defaults.set": enabled,
@@ -604,6 +650,7 @@ ON_SERVER = frozenset(
         "run",
         "experience.remember",
         "experience.feedback",
+        "mission.start",
         "file reconciliation",
     }
 )
@@ -677,6 +724,15 @@ def test_conf_07_a_secret_in_an_agents_name_is_refused_and_not_recorded(scene: S
     files |= {"experience.remember": {"text": "a"}, "experience.feedback": {"rule": "0000", "content": "no"}}
     files |= {"experience.forget": {"megram": "0000"}, "experience.propose": {"rule": "0000"}}
     files |= {"light.new": {"path": "a.light.md", "title": "A"}, "light.confirm": {"path": "a.light.md"}, "pack": {}}
+    files |= {"mission.start": {"task": "review the tram"}, "mission.event": {"event_type": "note"}, "mission.next": {}}
+    files |= {"mission.claim": {"claim": "a"}, "mission.verify": {"claim": "a", "evidence_class": "inferred"}}
+    files |= {
+        "mission.handoff": {},
+        "mission.resume": {"mission_id": "msn_0"},
+        "mission.close": {},
+        "mission.heard": {"payload": {}},
+    }
+    files |= {"mission.abandon": {"reason": "enough"}, "mission.run": {"command": ["true"]}}
     files |= {"migrate.apply": {"table": str(scene.world.place / "none.jsonl")}, "migrate.rollback": {}}
 
     answer = agent.call(entry, **{**arguments, **more, **told, **paths, **files}[entry])
