@@ -1,5 +1,5 @@
-"""A table that decides about other people's work changes by what was measured: every guarded table stands in the policy notes with
-its digest, its version and the round it rests on."""
+"""A table that decides about other people's work changes by what was measured: every guarded table stands in the policy notes
+with its digest, its version and the round it rests on."""
 
 import dataclasses
 import hashlib
@@ -84,7 +84,7 @@ def test_aol_140_aol_293_a_table_that_changed_without_a_note_is_found() -> None:
     for changed in (
         _changed(GRAPH_STREAK=streak),
         _changed(MODES={**missions.MODES, MissionMode.BUG_HUNT: hunt}),
-        _changed(BUDGETS=dict(reversed(missions.BUDGETS.items()))),
+        _changed(BUDGETS=dict(reversed(list(missions.BUDGETS.items())))),
     ):
         (told,) = unnoted(changed, missions.POLICY_VERSION, notes)
         assert "new version" in told
