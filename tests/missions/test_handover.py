@@ -18,13 +18,14 @@ from hindbrain.engines.inheriting import (
     inherit,
     inherited_do_not,
     known_targets,
-    recheck_move,
     rechecks_due,
     starter_focus,
 )
 from hindbrain.engines.mission_chain import first_break
 from hindbrain.engines.mission_query import normal_query
 from hindbrain.engines.mission_report import reported
+from hindbrain.engines.mission_router import Facts as RouterFacts
+from hindbrain.engines.mission_router import route
 from hindbrain.engines.moments import stamped
 from hindbrain.engines.repeats import Repeats, reduction, repeated_work
 from hindbrain.services.missions.handing import Handing
@@ -232,15 +233,13 @@ def test_aol_282_only_claims_on_a_file_that_changed_become_stale_and_it_is_read_
     stale = next(one for one in taken.inheritance.claims if one.verdict == "stale")
     assert stale.missing == ("src/a.py changed since the hand-over",)
     assert rechecks_due(child) == ("src/a.py",)
-    assert (move := recheck_move(child)) is not None
-    assert (move.type, move.target) == ("read_file", "src/a.py")
-    assert taken.inheritance.next_required_move["move"]["target"] == "src/a.py"
+    move = taken.inheritance.next_required_move["move"]
+    assert (move["type"], move["target"]) == ("read_file", "src/a.py")
     assert known_targets(taken.inheritance) == ("src/a.py",)
     assert "src/a.py" not in {one.path for one in taken.inheritance.files_read}
 
     again = course(read("src/a.py", "other"), given=child.spec)
     assert rechecks_due(again) == ()
-    assert recheck_move(again) is None
 
 
 @pytest.mark.parametrize(
@@ -287,9 +286,10 @@ def test_aol_282_a_claim_that_only_a_run_shows_is_run_again_when_anything_change
 
     assert still.claims[0].verdict == "inherited"
     assert moved.claims[0].verdict == "stale"
-    child = course(given=spec(mission_id="msn_child", inherited=msgspec.to_builtins(moved)))
-    assert (move := recheck_move(child)) is not None
+    routed = course(given=spec(mission_id="msn_child", inherited=msgspec.to_builtins(moved)))
+    move = route(RouterFacts(course=routed, now=START_MS)).move
     assert (move.type, move.target) == ("run_test", "make test")
+    assert moved.next_required_move["move"]["target"] == "make test"
 
 
 def test_aol_282_a_dead_path_whose_file_changed_is_looked_at_again_and_no_longer_forbidden() -> None:

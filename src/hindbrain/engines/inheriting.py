@@ -20,7 +20,6 @@ __all__ = [
     "inherit",
     "inherited_do_not",
     "known_targets",
-    "recheck_move",
     "rechecks_due",
     "starter_focus",
     "told_of",
@@ -179,12 +178,6 @@ def rechecks_due(course: Course) -> tuple[str, ...]:
     """What changed since the hand-over and was not looked at in this mission yet."""
     seen = {path_of(one, course.spec.repo) for one in course.directs_by_target} | {one.command for one in course.tests}
     return tuple(one for one in course.inherited.rechecks if one not in seen)
-
-
-def recheck_move(course: Course) -> Move | None:
-    """The next look that the hand-over asks for."""
-    due = rechecks_due(course)
-    return _look_again(due[0], course.inherited.reruns) if due else None
 
 
 def _look_again(item: str, reruns: tuple[str, ...]) -> Move:
