@@ -98,6 +98,15 @@ def test_aol_003_aol_110_a_packet_says_what_it_does_not_claim_and_that_it_is_not
     assert any("not who wrote it" in line and "not signed" in line for line in said)
 
 
+def test_aol_036_a_close_by_force_says_so_with_its_reason_and_how_the_controller_saw_the_end() -> None:
+    end = {"status": "closed", "forced": True, "reason": "out of time", "control": {"directive": "abandon", "replans": 2}}
+    events = chained((event("close", "msn_01TEST", payload=end),))
+
+    made = packet(events)
+
+    assert (made.forced, made.forced_reason, made.control) == (True, "out of time", {"directive": "abandon", "replans": 2})
+
+
 def test_aol_101_a_claim_that_nobody_judged_is_a_gap() -> None:
     events = chained((claimed("b.py is slow", verify=False, claim_id="clm_open", verdict="candidate"),))
 

@@ -72,7 +72,7 @@ def packed(
         warnings=tuple(course.warnings),
         non_claims=tuple(dict.fromkeys((*spec.non_claims, *standing, NOT_SIGNED))),
         forced=bool(closing.get("forced", False)),
-        forced_reason=str(closing["forced_reason"]) if closing.get("forced_reason") else None,
+        forced_reason=str(closing["reason"]) if closing.get("forced") and closing.get("reason") else None,
         tools_observed=tuple(course.tools),
         handoff_count=len(course.handoffs),
         children=dict(children or {}),
@@ -116,6 +116,9 @@ def _counters(course: Course) -> PacketCounters:
 
 
 def _control(course: Course) -> dict[str, Any]:
+    told = course.closing.get("control")
+    if isinstance(told, dict):  # how the controller saw the end
+        return told
     state = course.control
     return {
         "directive": state.directive,

@@ -80,7 +80,7 @@ class MissionFiles:
             with place.lock():
                 self._lines(opened, place, course, events)
                 for paper in papers:
-                    place.write(_paper_name(paper), paper.body + "\n")
+                    place.write(_paper_name(paper), paper.body)
                 if any(one.seq == 1 or one.event_type in _TURNING for one in events):
                     self._write_state(place, course)
         except (OSError, Busy) as failed:
@@ -108,7 +108,7 @@ class MissionFiles:
                 place.replace(_EVENTS, map(msgspec.json.encode, events))
                 place.replace(_FLIGHT, map(msgspec.json.encode, recorded(course.spec, events)))
                 for paper in papers:
-                    place.write(_paper_name(paper), paper.body + "\n")
+                    place.write(_paper_name(paper), paper.body)
                 self._write_state(place, course)
         return tuple(dict.fromkeys((_EVENTS, _FLIGHT, _STATE, *map(_paper_name, papers))))
 
