@@ -13,13 +13,14 @@ from typing import Any
 import msgspec
 
 from hindbrain.domain.mission import MissionMode, Route
-from hindbrain.policy import mission_routes, missions
+from hindbrain.policy import doctrine, mission_routes, missions
 from tests.architecture.source import ROOT
 
 # Module -> the version under which its tables are known.
 GUARDED: dict[ModuleType, str] = {
     missions: missions.POLICY_VERSION,
     mission_routes: missions.POLICY_VERSION,
+    doctrine: doctrine.DOCTRINE_VERSION,
 }
 NOTES = ROOT / "docs" / "policy-notes.md"
 _LINE = re.compile(r"^- `([0-9a-f]{12})` (policy/\w+\.py) version (\S+): round ([\w.-]+): (\S.+)$", re.MULTILINE)

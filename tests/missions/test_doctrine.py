@@ -1,8 +1,10 @@
 """The doctrine pack: what it teaches, how small it stays, and where it is written."""
 
+import dataclasses
 import json
 import re
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,9 +14,11 @@ from hindbrain.engines.mission_report import reported
 from hindbrain.engines.pack import blocked, compact, doctrine_text, reference
 from hindbrain.operations import REGISTRY, input_schema
 from hindbrain.operations.pack import taught
+from hindbrain.policy import doctrine
 from hindbrain.policy.doctrine import BLOCK, DOCTRINE, HOSTS, PACK_BYTES, PACK_LINES
 from hindbrain.policy.mission_routes import RULES
 from tests.architecture.source import ROOT
+from tests.docs.test_policy_notes import NOTES, digest, unnoted
 from tests.support.world import World
 
 PACKS = ROOT / "docs" / "reference" / "packs"
@@ -162,3 +166,18 @@ def test_aol_190_the_reference_is_shown_when_asked_for(world: World) -> None:
 
     assert world.at(x).call("pack", reference=True)["text"] == reference(taught())
     assert world.at(x).call("pack")["text"] == compact("generic")
+
+
+def test_aol_192_doctrine_changes_only_with_a_note_that_cites_a_round() -> None:
+    notes = NOTES.read_text(encoding="utf-8")
+    tables = {name: getattr(doctrine, name) for name in doctrine.__all__}
+    first = dataclasses.replace(doctrine.DOCTRINE[0], text="Use the graph for everything.")
+    other: Any = SimpleNamespace(
+        **{**tables, "DOCTRINE": (first, *doctrine.DOCTRINE[1:])}, __all__=doctrine.__all__, __name__=doctrine.__name__
+    )
+
+    assert unnoted(doctrine, doctrine.DOCTRINE_VERSION, notes) == []
+    assert len(unnoted(other, doctrine.DOCTRINE_VERSION, notes)) == 1
+    line = f"- `{digest(other)}` policy/doctrine.py version 2: round r12: recall rose on three fixtures"
+    assert unnoted(other, "2", f"{notes}\n{line}\n") == []
+    assert len(unnoted(other, "2", f"{notes}\n{line.replace('round r12: ', '')}\n")) == 1  # nothing measured is cited
