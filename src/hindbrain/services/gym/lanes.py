@@ -16,7 +16,8 @@ from hindbrain.services.gym.fixtures import Fixtures, Made
 from hindbrain.services.gym.handing_over import relayed
 from hindbrain.services.gym.hunting import followed, hunted
 from hindbrain.services.gym.ports import LaneSession, Opener
-from hindbrain.services.gym.repository import changed, digest
+from hindbrain.services.gym.probing import Probe
+from hindbrain.services.gym.repository import changed, digest, files
 
 __all__ = ["Lanes"]
 
@@ -63,6 +64,8 @@ class Lanes:
         started = self._clock()
         told = self._work(info, spec, made, directory, preset, agent_command, time_limit_s)
         ended = self._clock()
+        if info.family is GymFamily.BOUNDED_REFACTOR:
+            told |= _seen(made.repositories[info.repositories[0]], info, told)
         say(2, 3, f"{fixture} {lane}: checking the copy")
         touched = changed(before, made.root)
         reason = _reason(info, touched)
@@ -166,6 +169,13 @@ class Lanes:
 def _told(findings: tuple[Finding, ...], events: tuple[MissionEvent, ...], **more: Any) -> dict[str, Any]:
     fields: dict[str, Any] = {"findings": findings, "events": events, "completed": True, "closed": True}
     return fields | more
+
+
+def _seen(root: Path, info: FixtureInfo, told: dict[str, Any]) -> dict[str, Any]:
+    """What the change came to, as the gym sees it itself: the tests, and where the old name is left."""
+    old = str(info.request["rename"])
+    left = [path for path, text in files(root).items() if old in text]
+    return {"tests_passed": Probe(root).tests().ran.status == 0, "answer": {**told.get("answer", {}), "left": left}}
 
 
 def _spec(lane: str) -> LaneSpec:

@@ -9,8 +9,10 @@ import io
 import json
 import os
 import sys
+import threading
 import traceback
 from collections.abc import Iterator
+from types import FrameType
 from typing import Any
 
 __all__ = ["main"]
@@ -21,7 +23,7 @@ _LOADED, _FAILED, _BROKEN = 0, 1, 3  # exit codes of a reproduction: passes, fai
 def main(words: list[str]) -> int:
     """`examples DOC…` or `reproduce FILE`, in the repository's directory."""
     sys.dont_write_bytecode = True
-    root = os.getcwd()
+    root = os.path.realpath(os.getcwd())
     sys.path[:0] = [os.path.join(root, "src"), root]
     if words[0] == "examples":
         found = [one for path in words[1:] for one in _examples(root, path)]
@@ -106,13 +108,33 @@ def _reproduce(path: str) -> int:
     if not tests:
         print("there is no function named test_…")
         return _BROKEN
+    touched = _Touched(os.getcwd())
     for test in tests:
+        sys.setprofile(touched)
+        threading.setprofile(touched)
         try:
             test()
         except Exception:  # noqa: BLE001 - any error of a test is a failure of it
+            sys.setprofile(None)
             traceback.print_exc(limit=4)
-            return _FAILED
+            if touched.seen:
+                return _FAILED
+            print("the test calls nothing of the repository")
+            return _BROKEN
+        finally:
+            sys.setprofile(None)
     return _LOADED
+
+
+class _Touched:
+    """Whether anything of the repository was called."""
+
+    def __init__(self, root: str) -> None:
+        self._root = os.path.realpath(root) + os.sep
+        self.seen = False
+
+    def __call__(self, frame: FrameType, event: str, argument: Any) -> None:
+        self.seen = self.seen or (event == "call" and frame.f_code.co_filename.startswith(self._root))
 
 
 if __name__ == "__main__":

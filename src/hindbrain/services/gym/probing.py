@@ -7,7 +7,7 @@ import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from hindbrain.services.gym import probe_main
 from hindbrain.stores.command import Commands, Ran
@@ -28,9 +28,9 @@ class Probed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tried:
-    """How a reproduction ended on one copy: passed, failed, or could not be run."""
+    """How a reproduction ended on one copy: it passed, failed, did not end in time, or could not be run."""
 
-    outcome: str  # passed, failed, broken
+    outcome: Literal["passed", "failed", "endless", "broken"]
     output: str
 
 
@@ -60,9 +60,11 @@ class Probe:
             path.write_text(text, encoding="utf-8")
             ran = self._commanded(_program("reproduce", str(path)))
         if ran.status is None:
-            return Tried(outcome="failed", output=ran.why)  # what never ends does not pass
-        outcome = {0: "passed", 1: "failed"}.get(ran.status, "broken")
-        return Tried(outcome=outcome, output=ran.output[-2000:])
+            return Tried(outcome="endless", output=ran.why)
+        said = ran.output[-2000:]
+        if ran.status == 0:
+            return Tried(outcome="passed", output=said)
+        return Tried(outcome="failed" if ran.status == 1 else "broken", output=said)
 
     def _commanded(self, command: tuple[str, ...]) -> Ran:
         with tempfile.TemporaryDirectory(prefix="hindbrain-gym-") as place:

@@ -12,7 +12,8 @@ from hindbrain.domain.errors import InvalidParams
 __all__ = ["changed", "committed", "digest", "files", "listed"]
 
 _SETTINGS = ("user.name=Gym", "user.email=gym@example.invalid", "commit.gpgsign=false", "core.hooksPath=/dev/null", "gc.auto=0")
-_LEFT_OUT = frozenset({".git", "__pycache__"})  # what git keeps for itself, and what Python leaves behind when it runs
+# What git keeps for itself, and what tools leave behind when they only look.
+_LEFT_OUT = frozenset({".git", "__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache"})
 _SECONDS = 60.0
 
 

@@ -37,6 +37,8 @@ class Reproducer:
         if here.outcome == "passed":
             return Reproduced(verdict="refuted", why="the test passes on the fixture, so it shows no defect")
         if not self._fixtures.has_repair(fixture):
+            if here.outcome == "endless":  # a test can wait for ever by itself
+                return Reproduced(verdict="not_reproduced", why=f"the test shows nothing: {_last(here.output)}")
             return Reproduced(verdict="confirmed", why=f"the test fails on the fixture: {_last(here.output)}")
         there = self._tried(fixture, reproduction, repository, repaired=True)
         if there.outcome != "passed":
