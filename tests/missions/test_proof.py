@@ -113,8 +113,10 @@ def test_aol_092_a_claim_proven_by_a_path_names_the_event_in_which_it_was_read(h
 def test_aol_095_a_direct_event_on_another_file_proves_nothing(hunter: Actor) -> None:
     read = done(hunter.call("mission.event", event_type="file_read", target="test_calc.py"))
 
-    found = verdict(hunter, "add subtracts", "direct_source", read["event_id"], targets=["calc.py"])
+    found = verdict(hunter, "add subtracts", "direct_source", read["event_id"], targets=[str(Path.cwd() / "calc.py")])
+    right = verdict(hunter, "add is tested", "direct_source", read["event_id"], targets=[str(Path.cwd() / "test_calc.py")])
 
+    assert right["verdict"] == "verified_for_mission"
     assert read["evidence_class"] == "direct_source"
     assert (found["verdict"], found["evidence_grade"]) == ("insufficient_evidence", "inferred")
 

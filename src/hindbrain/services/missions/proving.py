@@ -56,7 +56,7 @@ class Proving:
             claim_id=new_id("clm", turn.now),
             claim=text.strip(),
             created_at=stamped(turn.now),
-            targets=tuple(targets or ()),
+            targets=self._witness.targets(turn.course, targets or ()),
             criteria_refs=_criteria(turn.course, criteria),
             evidence_refs=tuple(refs or ()),
             confidence_reported=confidence,
@@ -96,7 +96,7 @@ class Proving:
             raise InvalidParams(f"{thrashed.message}", fix="read or run something that bears on it first", rule=thrashed.rule)
         claim = msgspec.structs.replace(
             claim,
-            targets=tuple(targets) if targets else claim.targets,
+            targets=self._witness.targets(turn.course, targets) if targets else claim.targets,
             criteria_refs=_criteria(turn.course, criteria) or claim.criteria_refs,
         )
         given = tuple(refs) if refs else claim.evidence_refs
