@@ -108,6 +108,12 @@ def forbids(
     entries: Iterable[DoNot], *, tool: str, family: str | None, target: str | None, query: str = "", span: Span = None
 ) -> DoNot | None:
     """The entry that a use of a tool breaks."""
+    return next(_broken(entries, tool=tool, family=family, target=target, query=query, span=span), None)
+
+
+def _broken(
+    entries: Iterable[DoNot], *, tool: str, family: str | None, target: str | None, query: str, span: Span
+) -> Iterator[DoNot]:
     asked = normal_query(query) if query else ""
     for one in entries:
         match one.kind:
@@ -118,8 +124,7 @@ def forbids(
             case _:
                 broken = _is_target(one.item, target, span) or bool(asked and normal_query(one.item) == asked)
         if broken:
-            return one
-    return None
+            yield one
 
 
 def _is_target(item: str, target: str | None, span: Span) -> bool:
@@ -137,22 +142,23 @@ def undeclared(course: Course, event: MissionEvent) -> str | None:
     if not by_agent(event):
         return None
     dissent = course.declared[1] if course.declared is not None and course.declared[0] == event.seq else None
-    standing = [
-        one
-        for one in course.forbidden
-        if one.item not in course.lifted
-        and not (dissent is not None and _announced(dissent, one))
-        and not _ended(course, one, event)
-    ]
     family = "ingest" if event.event_type is EventType.GRAPH_INGEST else event.tool_family.value  # it asks the graph nothing
-    broken = forbids(
-        standing,
+    against = _broken(
+        course.forbidden,
         tool=event.tool or event.event_type.value,
         family=family,
         target=event.target,
         query=query_of(event) if event.event_type in SEARCHES else "",
         span=span_of(event.payload.get("range")),
     )
+    standing = (  # asked of what was broken only: whether an end has come can mean to look through all circles
+        one
+        for one in against
+        if one.item not in course.lifted
+        and not (dissent is not None and _announced(dissent, one))
+        and not _ended(course, one, event)
+    )
+    broken = next(standing, None)
     if broken is None:
         return None
     return f"undeclared_dissent: {event.event_type.value} went against do_not {broken.item} ({broken.reason}), without a dissent"
