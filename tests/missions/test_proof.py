@@ -133,6 +133,28 @@ def test_aol_098_a_run_that_failed_rejects_that_the_tests_pass_whatever_the_agen
     assert "exit status 1" in judged["missing"][0]
 
 
+def heard(actor: Actor, command: str, **answer: Any) -> dict[str, Any]:
+    """What a host's hook tells after a command."""
+    told = {"tool_name": "Bash", "tool_input": {"command": command}, "tool_response": answer, "cwd": str(Path.cwd())}
+    return done(actor.call("mission.heard", payload=told))
+
+
+def test_aol_092_a_command_that_a_host_saw_end_is_direct_evidence(world: World, hunter: Actor) -> None:
+    told = heard(hunter, "python -m unittest test_calc.py", stdout="OK", exit_code=0)
+    piped = heard(hunter, "python -m unittest test_calc.py | tail -1", stdout="OK", exit_code=0)
+    unsaid = heard(hunter, "python -m unittest test_calc.py", stdout="OK")
+
+    assert [(one["event"]["event_type"], one["evidence_class"]) for one in (told, piped, unsaid)] == [
+        ("test_run", "direct_test"),
+        ("command", "direct_runtime"),
+        ("command", "direct_runtime"),
+    ]
+    assert (told["event"]["target"], told["event"]["payload"]["origin"]) == ("test_calc.py", "host_hook")
+    assert verdict(hunter, "the tests pass", "direct_test", piped["event_id"])["verdict"] == "insufficient_evidence"
+    assert verdict(hunter, "the tests pass", "direct_test", told["event_id"])["verdict"] == "verified_for_mission"
+    assert heard(world.at(world.brain("empty")), "pytest", exit_code=0)["recorded"] is False
+
+
 def test_aol_013_what_failed_and_why_is_in_the_packet(hunter: Actor) -> None:
     run = ran(hunter)
     verdict(hunter, "the tests pass", "direct_test", run["event_id"])
