@@ -25,6 +25,7 @@ from hindbrain.domain.mission import (
 )
 from hindbrain.engines.course import Course
 from hindbrain.engines.mission_limits import undeclared
+from hindbrain.engines.mission_moves import argv_of
 from hindbrain.engines.mission_router import Facts, explained, remaining, route
 from hindbrain.operations.registry import REGISTRY
 from hindbrain.policy.mission_routes import RULES, TOOLS
@@ -458,6 +459,20 @@ def test_aol_157_a_release_runs_its_tests_and_reads_version_and_changes() -> Non
     assert (reading.rule, reading.move.target) == ("P13", "pyproject.toml")
     done = (*ready, ran, read("pyproject.toml"), read("CHANGELOG.md"))
     assert route(facts(*done, given=given, release_files=files)).rule == "P15"
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("pytest -q 'tests/a b.py'", ("pytest", "-q", "tests/a b.py")),
+        ("make test | tail", ("sh", "-c", "make test | tail")),
+        ("pytest 'unclosed", ("sh", "-c", "pytest 'unclosed")),
+        ("pytest $EXTRA", ("sh", "-c", "pytest $EXTRA")),
+        ("pytest > log", ("sh", "-c", "pytest > log")),
+    ],
+)
+def test_aol_157_a_command_that_was_told_is_given_back_as_it_can_be_run(line: str, words: tuple[str, ...]) -> None:
+    assert argv_of(line) == words
 
 
 def test_aol_159_what_is_proven_is_closed() -> None:

@@ -1,15 +1,15 @@
 """Moves: what an agent can be told to do, ready to be done. Makes moves from facts; which of them is given is the router's."""
 
 import re
-import shlex
 from collections.abc import Iterator
 from typing import Any
 
 from hindbrain.domain.mission import Family, MissionClaim, Move, MoveType, RecoveryPayload
 from hindbrain.engines.mission_facts import Facts
+from hindbrain.engines.shell_words import taken_apart
 from hindbrain.policy.mission_routes import FOCUS, TOOLS
 
-__all__ = ["Moves", "words_of_task"]
+__all__ = ["Moves", "argv_of", "words_of_task"]
 
 _NAME = re.compile(r"[A-Za-z_][\w.]*\w")
 _PATH = re.compile(r"[/.]")
@@ -50,7 +50,7 @@ class Moves:
         """Read a file, run what is a test, search for what is only a name."""
         rerun = target in self._course.inherited.reruns
         if rerun:
-            return self.test(target, why, tuple(shlex.split(target)))
+            return self.test(target, why, argv_of(target))
         if _is_test(target) and self._facts.test_command:
             return self.test(target, why, (*self._facts.test_command, target))
         return self.read(target, why) if _PATH.search(target) else self.literal(target, why)
@@ -171,7 +171,8 @@ class Moves:
     def sweep(self, why: str) -> Move:
         """Look once more around what was found. It counts with a direct event inside it."""
         course = self._course
-        inside = [one.seq for one in course.recent if one.seq > course.last_verified and one.seq in self._direct_seqs()]
+        shown = self._direct_seqs()
+        inside = [one.seq for one in course.recent if one.seq > course.last_verified and one.seq in shown]
         return self._mission(
             "direct_sweep",
             "mission.event",
@@ -234,6 +235,15 @@ class Moves:
         """The newest direct events."""
         seqs = self._direct_seqs()
         return [one.event_id for one in self._course.recent if one.seq in seqs][-_REFS:]
+
+
+def argv_of(line: str) -> tuple[str, ...]:
+    """A command as its words; one that only a shell understands is given to a shell."""
+    read = taken_apart(line)
+    plain = len(read.fragments) == 1 and not read.odd and not read.fragments[0].redirects
+    if plain and all(word.plain for word in read.fragments[0].words):
+        return tuple(word.text for word in read.fragments[0].words)
+    return ("sh", "-c", line)
 
 
 def words_of_task(task: str) -> tuple[str, ...]:

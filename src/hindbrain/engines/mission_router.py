@@ -1,7 +1,6 @@
 """The router: the one next move of a mission, and what not to do meanwhile. An ordered table; the first rule that matches
 decides. Pure: the same facts give the same move, live and when a mission is read again from its log."""
 
-import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +12,7 @@ from hindbrain.domain.mission import Family, MissionMode, Move, Phase, Policy, R
 from hindbrain.engines.mission_closing import open_requirements
 from hindbrain.engines.mission_facts import Facts, remaining
 from hindbrain.engines.mission_limits import forbidden, forbids
-from hindbrain.engines.mission_moves import Moves
+from hindbrain.engines.mission_moves import Moves, argv_of
 from hindbrain.policy.mission_routes import RULES, SHORT_OF_PROOF, SPENT_TOOLS, STALE_STEPS, TOOLS, TRIED_REPAIRS
 from hindbrain.policy.missions import POLICY_VERSION
 
@@ -289,7 +288,7 @@ def _release(facts: Facts, moves: Moves) -> Options:
         return None
     why = RULES["P13"].why
     if not facts.tested:
-        known = tuple(shlex.split(course.tests[-1].command)) if course.tests else ()
+        known = argv_of(course.tests[-1].command) if course.tests else ()
         return [moves.test(".", why, facts.test_command or known)]
     unread = [one for one in facts.release_files if facts.unseen(one)]
     return [moves.read(one, why) for one in unread] or None
