@@ -1,5 +1,7 @@
 """Drift of strategy documents: through the operations, on real files, in a real repository."""
 
+import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +44,9 @@ class Shop:
         answer = self.call("light.check", paths=[path])
         assert answer["ok"], answer
         return [(one["kind"], one["subject"]) for one in answer["documents"][0]["drift"]]
+
+    def verify(self, claim: str) -> dict[str, Any]:
+        return self.call("mission.verify", claim=claim, evidence_class="doc_bound", evidence_refs=[f"doc_bound:{PATH}"])
 
     def grade(self) -> EvidenceClass | None:
         house = self.world.app.house
@@ -201,6 +206,49 @@ def test_aol_178_recall_and_router_show_a_stale_document_with_a_warning(shop: Sh
     assert said == {f"doc_stale: {PATH}: src/worker.py::Worker is not defined there any more"}
     assert f"warning: {said.pop()}" in rendered
     assert [one.startswith(f"doc_stale: {PATH}") for one in shop.warnings()] == [True]
+
+
+def test_aol_178_a_mission_is_warned_and_a_stale_document_supports_nothing(shop: Shop) -> None:
+    shop.write("⟁ binds_to: src/worker.py::Worker")
+    assert not any("doc_stale" in one for one in shop.call("mission.start", task="review it", mode="review")["warnings"])
+    bound = shop.verify("The worker runs.")
+    shop.file("src/worker.py", "class Other: ...\n")
+    stale = shop.verify("The worker still runs.")
+
+    assert (bound["evidence_grade"], stale["evidence_grade"]) == ("graph_only", "inferred")
+    assert stale["verdict"] == "insufficient_evidence"
+    shop.call("mission.abandon", reason="enough")
+    begun = shop.call("mission.start", task="review it", mode="review")
+    assert [one for one in begun["warnings"] if one.startswith(f"doc_stale: {PATH}: src/worker.py::Worker")]
+
+
+def test_aol_177_a_declaration_that_cannot_be_read_is_drift_and_no_obstacle(shop: Shop) -> None:
+    shop.write()
+    shop.file("docs/light-pairs.toml", "[[pair]]\nprose = 3\n")
+
+    assert shop.drift() == [("pairs_unreadable", "docs/light-pairs.toml")]
+    assert shop.call("mission.start", task="review it", mode="review")["ok"]
+
+
+def test_aol_180_a_closed_mission_writes_what_it_proved_as_a_note(shop: Shop) -> None:
+    shop.call("mission.start", task="review it", mode="review")
+    proven = shop.call(
+        "mission.verify",
+        claim="Worker has a method run.",
+        evidence_class="direct_source",
+        evidence_refs=["direct_source:src/worker.py:2"],
+    )
+    assert proven["verdict"] == "verified_for_mission", proven
+    closed = shop.call("mission.close", summary="done", write_light=True)
+    assert closed["ok"], closed
+
+    text = Path(closed["light_file"]).read_text()
+    (event,) = re.findall(r"\[𝔻 evidence: (evt_\w+)\]", text)
+    shown = shop.call("mission.status", mission_id=closed["mission_id"], events=50)
+    assert event in json.dumps(shown)
+    answer = ingest(shop.world, shop.root, path=closed["light_file"], adapter="light", mode="merge")
+    assert answer["files_parsed"] == 1
+    assert graph(shop.world, shop.root).nodes(["light::light::entity::worker-has-a-method-run"])
 
 
 def test_aol_178_a_claim_of_an_agent_and_plain_markdown_are_no_strategy_documents(shop: Shop) -> None:

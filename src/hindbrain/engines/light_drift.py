@@ -35,6 +35,7 @@ DriftKind = Literal[
     "test_not_run",
     "unbound",
     "pair_missing",
+    "pairs_unreadable",
     "not_in_prose",
     "not_in_light",
 ]
@@ -73,6 +74,7 @@ _TEXTS: Mapping[str, str] = {
     "test_not_run": "no run of {subject} is recorded here",
     "unbound": "{subject} names no file",
     "pair_missing": "{subject}, the other file of the pair, is missing",
+    "pairs_unreadable": "{subject} declares no pairs that can be read",
     "not_in_prose": "the prose does not mention {subject}",
     "not_in_light": "the L1GHT file does not mention {subject}",
 }

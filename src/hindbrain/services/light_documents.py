@@ -161,12 +161,14 @@ def _paired(root: str, path: str, text: str) -> tuple[Drift, ...]:
     """What the other file of the pair says; pairs are declared beside the document or above it."""
     place = os.path.dirname(path)
     while True:
-        for prose, light, headings in _pairs_in(root, os.path.join(place, PAIRS)):
-            if light == path:
-                other = _text(root, prose)
-                return (
-                    (Drift(kind="pair_missing", subject=prose),) if other is None else pair_drift(text, other, headings=headings)
-                )
+        declaring = os.path.join(place, PAIRS)
+        try:
+            named = [(prose, headings) for prose, light, headings in _pairs_in(root, declaring) if light == path]
+        except InvalidParams:
+            return (Drift(kind="pairs_unreadable", subject=declaring),)
+        for prose, headings in named:
+            other = _text(root, prose)
+            return (Drift(kind="pair_missing", subject=prose),) if other is None else pair_drift(text, other, headings=headings)
         if not place:
             return ()
         place = os.path.dirname(place)

@@ -49,5 +49,6 @@ def put_together(house: "House") -> Missions:
         proving=Proving(log, witness, control),
         closing=Closing(log, control, handing, files=house.mission_files),
         telling=Telling(desk, Flights(log), handing),
+        documents=documents.warnings,
     )
     return missions

@@ -2,6 +2,7 @@
 by the guard and the witness."""
 
 import os
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -56,6 +57,7 @@ class Missions:
         proving: Proving,
         closing: Closing,
         telling: Telling,
+        documents: Callable[[OpenBrain, str], tuple[str, ...]],
     ) -> None:
         self._desk = desk
         self._log = desk.log
@@ -67,6 +69,7 @@ class Missions:
         self._proving = proving
         self._closing = closing
         self.telling = telling
+        self._documents = documents  # what is stale of a repository's strategy
         self._starting = Starting(desk, guard)
 
     # -- start -------------------------------------------------------------------------------------------------------
@@ -113,6 +116,7 @@ class Missions:
     def _begun(
         self, opened: OpenBrain, caller: Caller, asked: Asked, looked: Looked, warnings: tuple[str, ...] = ()
     ) -> dict[str, Any]:
+        warnings += self._documents(opened, looked.guard.repo)
         begun = self._starting.begin(opened, caller, asked, looked, warnings)
         course = begun.course
         self._control.begun(opened, course)
