@@ -16,9 +16,9 @@ from hindbrain.engines.ending import abandon_summary, law_lines, merged, next_mo
 from hindbrain.engines.gradient import Macro
 from hindbrain.engines.imprint import Imprint, imprints
 from hindbrain.engines.solving import AbandonReason, Decision, Standing, accepted, decided, ended
-from hindbrain.engines.verdict_records import directive_of, final_of, notes_of
 from hindbrain.policy.control import GRACEFUL_TIMEOUT_S, NEXT_MOVES, Params
 from hindbrain.services.control.ports import Heard, Voice
+from hindbrain.services.control.saying import directive_of, final_of, notes_of
 
 __all__ = ["Solver"]
 

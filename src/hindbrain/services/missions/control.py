@@ -19,11 +19,11 @@ from hindbrain.engines.mission_rounds import Round, control_of, dead_imprints, e
 from hindbrain.engines.moments import stamped
 from hindbrain.engines.slug import ENTITY, intent_space, path_entity
 from hindbrain.engines.solving import Decision
-from hindbrain.engines.verdict_records import directive_of, final_of, notes_of
 from hindbrain.policy.control import Params
 from hindbrain.services.brains import OpenBrain
 from hindbrain.services.control.lines import Lines
 from hindbrain.services.control.params import Parameters
+from hindbrain.services.control.saying import directive_of, final_of, notes_of
 from hindbrain.services.experience.instincts import Instincts
 from hindbrain.services.experience.room import ExperienceRoom
 
