@@ -4,7 +4,7 @@ import fnmatch
 from dataclasses import dataclass
 
 from hindbrain.domain.gym_fixture import AnswerKey, GymFamily, LaneRun
-from hindbrain.domain.mission import EventType, Family, MissionEvent
+from hindbrain.domain.mission import AGENT_STARTED, EventType, Family, MissionEvent
 from hindbrain.engines.gym_key import matched
 
 __all__ = ["FamilyScore", "scored"]
@@ -55,9 +55,19 @@ def _recall(key: AnswerKey, run: LaneRun) -> FamilyScore:
     missing = [seed.seed_id for seed in key.seeds if seed.seed_id not in found.values()]
     share = round(len(found) / len(key.seeds), _DIGITS) if key.seeds else None
     says = [f"{len(found)} of {len(key.seeds)} found", *([f"not found: {', '.join(missing)}"] if missing else [])]
-    if key.family is GymFamily.HANDOFF_RESUME and not run.completed:
-        share, says = 0.0, [*says, "the work was not ended"]
+    if key.family is GymFamily.HANDOFF_RESUME and share is not None:
+        read, again = _again(run)
+        share = round(share * (1 - again / read if read else 1) if run.completed else 0.0, _DIGITS)
+        says += [f"{again} of {read} files were read again"] if again else []
+        says += [] if run.completed else ["the work was not ended"]
     return FamilyScore(score=share, says=tuple(says), extra=len(run.findings) - len(found))
+
+
+def _again(run: LaneRun) -> tuple[int, int]:
+    """Files the second agent read, and those of them that the first had read."""
+    before = {one.target for one in run.parent_events if one.event_type is EventType.FILE_READ}
+    own = [one.target for one in run.events if one.event_type is EventType.FILE_READ and one.actor.startswith(AGENT_STARTED)]
+    return len(own), sum(target in before for target in own)
 
 
 def _states(key: AnswerKey, run: LaneRun) -> FamilyScore:
