@@ -4,6 +4,7 @@ gives what it completes, once; `held` is what holds now."""
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import islice
 
 from hindbrain.domain.handover import DeadPath
 from hindbrain.domain.mission import EventType, Family
@@ -11,7 +12,7 @@ from hindbrain.engines.loop_act import SEARCHES, Found, LoopAct, Span, overlappi
 from hindbrain.engines.mission_query import normal_query
 from hindbrain.engines.query_index import Asked, QueryIndex
 from hindbrain.engines.scope_changes import ScopeChanges
-from hindbrain.policy.mission_routes import IDLE, LOOPS, REREAD, REREAD_KEPT, THRASH
+from hindbrain.policy.mission_routes import DO_NOT_MOST, IDLE, LOOPS, REREAD, REREAD_KEPT, THRASH
 
 __all__ = ["DeadEnds", "GraphStreak", "Idling", "PingPong", "Rereads", "Runs", "Searches", "Verifications"]
 
@@ -96,11 +97,12 @@ class Searches:
         return asked is not None and not self.changes.since(asked.scope, asked.seq)
 
     def closed(self) -> tuple[Found, ...]:
-        """Questions that are not to be asked again while nothing in their scope changes."""
-        over = [key for key, (asked, _) in self.forbidden.items() if self.changes.since(asked.scope, asked.seq)]
+        """Questions that are not to be asked again while nothing in their scope changes, the newest first."""
+        newest = list(islice(reversed(self.forbidden.items()), DO_NOT_MOST))
+        over = {key for key, (asked, _) in newest if self.changes.since(asked.scope, asked.seq)}
         for key in over:
             del self.forbidden[key]
-        return tuple(found for _, found in self.forbidden.values())
+        return tuple(found for key, (_, found) in newest if key not in over)
 
     def _shelf(self, family: str, scope: str) -> QueryIndex:
         return self.shelves.setdefault((family, scope), QueryIndex())
@@ -243,14 +245,15 @@ class Rereads:
         known = any(one.digest == read.digest and overlapping(one.span, read.span) for one, _ in told)
         if not known:
             told.append((read, self.held))
+        self.told.pop(act.target, None)
         self.told[act.target] = told
         return None if known else self.held
 
     def closed(self) -> tuple[Found, ...]:
-        """Lines that are not to be read again while their file is the same."""
+        """Lines that are not to be read again while their file is the same, of the files that came last."""
         return tuple(
             found
-            for path, told in self.told.items()
+            for path, told in islice(reversed(self.told.items()), DO_NOT_MOST)
             for read, found in told
             if not self.changes.since(path, read.seq) and self.reads[path][-1].digest == read.digest
         )

@@ -87,7 +87,8 @@ class Facts:
         """Targets that are named and were not looked at directly: what a hand-over wants checked, what was given at the start,
         the files of claims. One that was tried in vain or is dead is not named again."""
         course = self.course
-        named = [*rechecks_due(course), *course.spec.known_targets]
+        due = rechecks_due(course) if course.inherited.rechecks else ()
+        named = [*due, *course.spec.known_targets]
         for claim in course.claims.values():
             if claim.verdict in ("candidate", "stale"):
                 named += [one for one in claim.targets if one in course.existing or claim.verdict == "stale"]

@@ -1,7 +1,8 @@
 """Limits: what not to do now, from every source, each with its reason and its end; and whether somebody did it all the same."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Literal, cast
+from itertools import islice
+from typing import Any
 
 from hindbrain.domain.mission import DoNot, EventType, Family, MissionEvent, Route
 from hindbrain.engines.course import Course
@@ -34,7 +35,8 @@ def forbidden(facts: Facts, rule: str) -> tuple[tuple[DoNot, ...], int]:
         if not _lifted(facts.course, one):
             found.setdefault((one.item, one.kind), one)
     entries = tuple(found.values())
-    return entries[:DO_NOT_MOST], max(0, len(entries) - DO_NOT_MOST)
+    unlooked = max(0, len(facts.course.dead) - DO_NOT_MOST)
+    return entries[:DO_NOT_MOST], max(0, len(entries) - DO_NOT_MOST) + unlooked
 
 
 def _all(facts: Facts, rule: str) -> Iterator[DoNot]:
@@ -64,7 +66,7 @@ def _all(facts: Facts, rule: str) -> Iterator[DoNot]:
     for item, kind, reason in facts.experience:
         yield _entry(course, item, kind, reason, "memory", UNTIL.memory)
     brought = {one.item for one in inherited_do_not(course.inherited)}
-    for path in reversed(course.dead.values()):
+    for path in islice(reversed(course.dead.values()), DO_NOT_MOST):  # the newest are the likeliest
         source = "handoff" if path.target in brought else "loop"
         yield _entry(course, path.target, "target", path.why_ruled_out, source, path.until or UNTIL.dissent)
 
@@ -80,9 +82,9 @@ def _of_loop(course: Course, circle: Found) -> DoNot:
 def _entry(course: Course, item: str, kind: str, reason: str, source: str, until: str) -> DoNot:
     return DoNot(
         item=item,
-        kind=cast(Literal["tool", "tool_family", "target"], kind),
+        kind=kind,  # type: ignore[arg-type]  # the table and the rules give one of three, and the record checks it when it is read
         reason=reason,
-        source=cast(Literal["route", "loop", "ggs", "memory", "handoff", "guard"], source),
+        source=source,  # type: ignore[arg-type]  # one of six, likewise
         until=until,
         since=course.seq,
     )
