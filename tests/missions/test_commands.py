@@ -114,6 +114,17 @@ def test_aol_065_aol_066_a_run_keeps_its_files_by_name_and_the_end_of_its_output
     assert 1000 < len(kept) <= 2000
 
 
+@pytest.mark.parametrize("argv", [("pytest", "-k", "a or b"), ("sh", "-c", "echo 'x' $HOME"), ("a", "")])
+def test_aol_092_a_command_is_kept_as_a_shell_would_read_it_back(argv: tuple[str, ...]) -> None:
+    assert shlex.split(shown(argv=argv).payload["command"]) == list(argv)
+
+
+def test_aol_092_the_tool_of_a_line_is_the_program_that_gave_its_status() -> None:
+    found = shown(argv=("cd sub && A=1 /opt/bin/pytest -q",), shell_line=True)
+
+    assert (found.tool, found.event_type) == ("pytest", TEST)
+
+
 def hook(**changes: object) -> dict[str, object]:
     return {
         "hook_event_name": "PostToolUse",

@@ -1,7 +1,6 @@
 """The kind of a command: test, compiler, linter or any other. A line of a shell counts as one only when its exit status is that
 command's own; what is not understood is only a command."""
 
-import os
 import re
 from collections.abc import Sequence
 
@@ -85,5 +84,5 @@ def _only_flags(words: Sequence[str]) -> bool:
 
 def _name(word: str) -> str:
     """The name of a program; one from a directory of its own may be anything."""
-    place, name = os.path.split(word)
+    place, _, name = word.rpartition("/")
     return name if not place or ("/" + place).endswith(BINARIES) else word

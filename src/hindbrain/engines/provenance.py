@@ -1,8 +1,8 @@
 """Provenance: who did what with which file, and what a claim was made from, in the terms of W3C PROV. Follows from the events."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
-from urllib.parse import quote
 
 from hindbrain.domain.handover import ProvEdge, Relation
 from hindbrain.domain.mission import EventType, MissionEvent, MissionSpec
@@ -14,6 +14,7 @@ _E = EventType
 _RUNTIME = "runtime"
 _PREFIX = "hb"
 _SPACE = "urn:hindbrain:"
+_UNNAMED = re.compile(r"[^A-Za-z0-9/@_.~-]")  # what may not stand in a qualified name
 
 # relation -> what PROV-JSON calls its two ends
 _ENDS: Mapping[Relation, tuple[str, str]] = {
@@ -163,4 +164,8 @@ def _described(thing: str, section: str) -> dict[str, Any]:
 
 def _name(thing: str) -> str:
     """A qualified name: what may not stand in one is written by its code."""
-    return f"{_PREFIX}:{quote(thing.replace(':', '/', 1), safe='/@_-.~')}"
+    return f"{_PREFIX}:{_UNNAMED.sub(_coded, thing.replace(':', '/', 1))}"
+
+
+def _coded(found: re.Match[str]) -> str:
+    return "".join(f"%{byte:02X}" for byte in found[0].encode("utf-8", "replace"))

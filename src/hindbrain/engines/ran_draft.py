@@ -1,7 +1,6 @@
 """What a finished command shows: the kind of event, its class and outcome, and what is kept of it. Pure."""
 
-import os
-import shlex
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,12 +11,14 @@ from hindbrain.domain.task import Class
 from hindbrain.engines.command_kind import kind_of, kind_of_line
 from hindbrain.engines.mission_evidence import about
 from hindbrain.engines.mission_payload import tail, told
+from hindbrain.engines.shell_words import taken_apart
 from hindbrain.policy.missions import EVENTS
 
 __all__ = ["Shown", "shown_of"]
 
 _COMMAND = 500  # characters of a command that are kept
 _TARGETS = 20
+_PLAIN = re.compile(r"\A[A-Za-z0-9_@%+=:,./-]+\Z")
 _UNSTARTED = (126, 127)  # by the custom of shells: not allowed, not there
 
 
@@ -36,7 +37,7 @@ class Shown:
 
 def shown_of(ran: Ran, *, named: Callable[[str], str | None]) -> Shown:
     """What a command shows. `named` gives the name in the repository of a file that a word of it names."""
-    line = ran.argv[0] if ran.shell_line else shlex.join(ran.argv)
+    line = ran.argv[0] if ran.shell_line else " ".join(map(_quoted, ran.argv))
     words = _words(ran)
     targets = list(dict.fromkeys(path for word in words if (path := _path(word, named)) is not None))[:_TARGETS]
     kind = kind_of_line(line) if ran.shell_line else kind_of(ran.argv)
@@ -55,7 +56,7 @@ def shown_of(ran: Ran, *, named: Callable[[str], str | None]) -> Shown:
         event_type=kind,
         evidence=evidence,
         outcome=outcome,
-        tool=told(os.path.basename(words[0]) if words else "command", 80),
+        tool=told(words[0].rpartition("/")[2] if words else "command", 80),
         target=targets[0] if targets else command,
         failure_class=_failure(outcome, ran),
         payload={
@@ -79,12 +80,16 @@ def _failure(outcome: Outcome, ran: Ran) -> Class | None:
 
 
 def _words(ran: Ran) -> list[str]:
+    """The words of a command, those of the program first that gave the exit status."""
     if not ran.shell_line:
         return list(ran.argv)
-    try:
-        return shlex.split(ran.argv[0])
-    except ValueError:
-        return ran.argv[0].split()
+    parts = taken_apart(ran.argv[0]).fragments
+    return [word.text for part in reversed(parts) for word in part.words if not word.assigns]
+
+
+def _quoted(word: str) -> str:
+    """A word as a shell would have to be told it."""
+    return word if _PLAIN.match(word) else "'" + word.replace("'", "'\"'\"'") + "'"
 
 
 def _path(word: str, named: Callable[[str], str | None]) -> str | None:
