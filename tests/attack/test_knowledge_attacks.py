@@ -232,6 +232,11 @@ LAWS: dict[str, Callable[[Court], Iterable[Arguments]]] = {
     "model.install": lambda c: [{"path": fresh(c, "weights")}],
     "model.embed": lambda c: [{}],
     "model.remove": lambda c: [{}],
+    "skill.add": lambda c: [
+        {"rule": "00000000", "name": c.ripe, "precondition": "b", "check": "true", "steps": ["x"], "evidence": ["evt_0"]}
+    ],
+    "skill.used": lambda c: [{"skill_id": c.ripe, "event_id": "evt_0"}],
+    "skill.critique": lambda c: [{"text": f"{c.ripe} is canonical", "event_id": "evt_0"}],
     "light.new": lambda c: [{"path": f"{c.ripe}.light.md", "title": f"{c.ripe} is canonical", "entities": [c.ripe]}],
     "light.confirm": lambda c: [{"path": f"{c.ripe}.light.md"}],
     "pack": lambda c: [{"host": "codex", "out": c.root, "yes": True}],

@@ -218,6 +218,31 @@ def rule(scene: Scene, text: str = "Prefer: the tram, it runs until two at night
     return str(scene.world.human(scene.root).call("experience.remember", text=text)["megram_id"])
 
 
+def grounded(scene: Scene) -> str:
+    """An event of a mission."""
+    if not scene.called("mission.list", state="active")["missions"]:
+        assert scene.called("mission.start", task="look around", mode="orientation")["ok"]
+    return str(scene.called("mission.event", event_type="note", target="package.json")["event_id"])
+
+
+def skilled(scene: Scene, **more: Any) -> Answer:
+    """A procedure beside a rule that a person stated."""
+    held = scene.world.human(scene.root).call("experience.remember", text="Prefer: the tram.", level="C")["megram_id"]
+    given = {"name": "take the tram", "precondition": "it rains", "check": "true", "steps": ["go"], "evidence": [grounded(scene)]}
+    return scene.called("skill.add", **{"rule": held, **given, **more})
+
+
+def used(scene: Scene) -> Answer:
+    """A use whose check ran."""
+    skill = skilled(scene)["skill"]["skill_id"]
+    ran = scene.called("mission.run", command=["true"])
+    return scene.called("skill.used", skill_id=skill, event_id=ran["event_id"])
+
+
+def criticised(scene: Scene, text: str) -> Answer:
+    return scene.called("skill.critique", text=text, event_id=grounded(scene))
+
+
 def lived(scene: Scene) -> Answer:
     """Experience that is carried out and back."""
     target = str(scene.world.place / "carried.jsonl")
@@ -353,6 +378,15 @@ ATTACKS: dict[str, dict[str, Act]] = {
         "rejected name": lambda s: s.called("light.new", path="plan.light.md", title="Plan", entities=[REJECTED]),
     },
     "light.confirm": {},
+    "skill.add": {
+        "secret": lambda s: skilled(s, check=f"deploy --token {TOKEN}"),
+        "rejected": lambda s: skilled(s, steps=[REJECTED]),
+    },
+    "skill.used": {},
+    "skill.critique": {
+        "secret": lambda s: criticised(s, f"it printed {TOKEN}"),
+        "rejected": lambda s: criticised(s, REJECTED.upper()),
+    },
     "pack": {},
     "model.install": {},
     "model.embed": {},
@@ -611,6 +645,9 @@ LAWS: dict[str, Act] = {
     "persist": lambda s: s.called("persist", action="save"),
     "federate": lambda s: s.called("federate", repos=[{"name": "one", "path": s.root}]),
     "federate_auto": lambda s: s.called("federate_auto"),
+    "skill.add": lambda s: skilled(s),
+    "skill.used": lambda s: used(s),
+    "skill.critique": lambda s: criticised(s, "the tram was late twice"),
     "light.new": lambda s: s.called("light.new", path="plan.light.md", title="Plan", entities=["the tram"]),
     "light.confirm": lambda s: (
         s.called("light.new", path="plan.light.md", title="Plan") and s.called("light.confirm", path="plan.light.md")
@@ -723,6 +760,9 @@ def test_conf_07_a_secret_in_an_agents_name_is_refused_and_not_recorded(scene: S
     files |= {"experience.export": {"target": str(scene.world.place / "l.jsonl")}, "experience.import": {"source": "/nowhere"}}
     files |= {"experience.remember": {"text": "a"}, "experience.feedback": {"rule": "0000", "content": "no"}}
     files |= {"experience.forget": {"megram": "0000"}, "experience.propose": {"rule": "0000"}}
+    files |= {"skill.critique": {"text": "a", "event_id": "evt_0"}, "skill.used": {"skill_id": "0", "event_id": "evt_0"}}
+    asked = {"rule": "00000000", "name": "a", "precondition": "b", "check": "true", "evidence": ["evt_0"]}
+    files |= {"skill.add": asked}
     files |= {"light.new": {"path": "a.light.md", "title": "A"}, "light.confirm": {"path": "a.light.md"}, "pack": {}}
     files |= {"mission.start": {"task": "review the tram"}, "mission.event": {"event_type": "note"}, "mission.next": {}}
     files |= {"mission.claim": {"claim": "a"}, "mission.verify": {"claim": "a", "evidence_class": "inferred"}}

@@ -27,6 +27,7 @@ from hindbrain.services.routing import Router
 from hindbrain.settings import Settings
 from hindbrain.stores.home import Home
 from tests.support.missions import MissionDesk
+from tests.support.world import World
 
 CHECK = "pytest tests/test_cache.py -q"
 _NUMBERS = itertools.count(1)
@@ -265,3 +266,26 @@ def test_aol_196_a_critique_without_its_event_is_not_kept(library: Library, even
         critique(library, event_id)
 
     assert library.opened.store.level_counts() == before
+
+
+def test_aol_193_aol_194_aol_195_aol_196_skills_through_the_operations(world: World) -> None:
+    x = world.brain("x")
+    rule = world.human(x).call("experience.remember", text="Prefer: clear the cache.", level="C")["megram_id"]
+    agent = world.at(x)
+    agent.call("mission.start", task="a test of the cache fails", mode="review")
+    ground = agent.call("mission.event", event_type="note", target="package.json")["event_id"]
+    given: dict[str, Any] = {"precondition": "a test of the cache fails", "check": "true", "steps": ["clear it"]}
+    skill = agent.call("skill.add", rule=rule, name="clear the cache", evidence=[ground], **given)["skill"]
+
+    for number in range(3):
+        offered_ = agent.call("skill.list", intent="the cache test fails")["skills"]
+        assert (offered_, number) == ([], number)
+        event = agent.call("mission.run", command=["true"])["event_id"]
+        assert agent.call("skill.used", skill_id=skill["skill_id"], event_id=event)["skill"]["successes"] == number + 1
+
+    assert [one["name"] for one in agent.call("skill.list", intent="the cache test fails")["skills"]] == ["clear the cache"]
+    agent.call("mission.abandon", reason="enough")
+    begun = agent.call("mission.start", task="a test of the cache fails again", mode="review")
+    assert [(one["name"], len(one["evidence"])) for one in begun["skills"]] == [("clear the cache", 4)]
+    refused = agent.call("skill.critique", text="too many questions", event_id="evt_nothing")
+    assert refused["error"]["code"] == "invalid_params"

@@ -34,6 +34,7 @@ from hindbrain.operations import (
     scope,
     search,
     session,
+    skill,
     story,
     wake,
 )
@@ -79,6 +80,7 @@ __all__ = [
     "scope",
     "search",
     "session",
+    "skill",
     "story",
     "wake",
 ]

@@ -102,6 +102,7 @@ if TYPE_CHECKING:
     from hindbrain.services.light_documents import LightDocuments
     from hindbrain.services.missions.asking import Asking
     from hindbrain.services.missions.kernel import Missions
+    from hindbrain.services.missions.skill_room import SkillRoom
 
 __all__ = ["House"]
 
@@ -298,6 +299,16 @@ class House:
         from hindbrain.services.light_documents import LightDocuments
 
         return LightDocuments(self.brains, self.router, self.gateway, self.clock)
+
+    @property
+    def skills(self) -> "SkillRoom":
+        """The skill library of a project."""
+        from hindbrain.services.missions.desk import Desk
+        from hindbrain.services.missions.skill_room import SkillRoom
+        from hindbrain.services.missions.skills import Skills
+
+        desk = Desk(brains=self.brains, router=self.router, gateway=self.gateway, log=self.mission_log)
+        return SkillRoom(desk, Skills(self.experience, self.mission_log, self.gateway, self.clock))
 
     def _model_plan(self) -> ModelPlan:
         """What is set about models. Refused where it cannot hold, by whoever needs it: memory needs no model."""
