@@ -1,9 +1,13 @@
 """Lanes run offline from a fresh copy to a score, on a home of their own, and never see the key."""
 
+import contextlib
+import os
+import select
 import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -162,11 +166,26 @@ json.dump(report, open("findings.json", "w"))
 """
 
 
-def commanded(tmp_path: Path, script: str, *words: str, **more: float) -> LaneRun:
+# An agent that works with Hindbrain in the home it was given.
+WITH_MISSION = """
+import json, os, hindbrain
+with hindbrain.open(root="clix") as session:
+    root = os.path.abspath("clix")
+    session.call("ingest", path=root, project_root=root)
+    started = session.call("mission.start", task="look around", mode="architecture")
+    session.call("mission.event", event_type="file_read", target="src/clix/run.py")
+    session.call("mission.verify", claim="Program keeps its commands by name", evidence_class="direct_source",
+                 evidence_refs=["direct_source:src/clix/run.py:1"], targets=["src/clix/run.py"])
+    session.call("mission.close", summary="seen")
+json.dump({"findings": [], "answer": {"mission": started["mission_id"]}}, open("findings.json", "w"))
+"""
+
+
+def commanded(tmp_path: Path, script: str, *words: str, **more: Any) -> LaneRun:
     program = tmp_path / "agent.py"
     program.write_text(script, encoding="utf-8")
     command = " ".join([sys.executable, str(program), *words])
-    return lanes().run("clix", "agent", tmp_path / "lane", agent_command=command, **more)  # type: ignore[arg-type]
+    return lanes().run("clix", "agent", tmp_path / "lane", agent_command=command, **more)
 
 
 def test_aol_218_any_agent_command_is_a_lane_and_its_finding_is_judged(tmp_path: Path) -> None:
@@ -178,6 +197,33 @@ def test_aol_218_any_agent_command_is_a_lane_and_its_finding_is_judged(tmp_path:
     assert [one.event_type for one in run.events] == [EventType.FILE_READ]
     assert run.answer == {"home": str(tmp_path / "lane" / "home"), "here": str(tmp_path / "lane" / "workspace")}
     assert Reproducer(Fixtures()).judge("clix", run.findings[0].reproduction).verdict == "confirmed"
+
+
+def test_aol_219_aol_224_the_mission_of_an_agent_command_is_its_stream_and_its_arm_is_what_it_was_told(tmp_path: Path) -> None:
+    run = commanded(tmp_path, WITH_MISSION, arm=Arm.MISSION_CONTROL)
+
+    assert (run.valid, run.completed, run.closed, run.arm) == (True, True, True, Arm.MISSION_CONTROL)
+    assert run.mission_id == run.answer["mission"]
+    assert set(run.steps) == {"start", "event", "verify", "close"}
+    assert [one.target for one in run.events if one.event_type is EventType.FILE_READ and one.source == "agent"] == [
+        "src/clix/run.py"
+    ]
+    assert "Work as a mission" in (tmp_path / "lane" / "prompt.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="needs Linux to hear of the end of a process that is not ours")
+def test_aol_218_what_an_agent_command_started_ends_with_it(tmp_path: Path) -> None:
+    waits = "[sys.executable, '-c', 'import threading; threading.Event().wait()']"
+    told = "json.dump({'answer': {'pid': child.pid}}, open('findings.json', 'w'))"
+
+    run = commanded(tmp_path, f"import json, subprocess, sys\nchild = subprocess.Popen({waits})\n{told}\n")
+
+    assert run.completed
+    with contextlib.suppress(ProcessLookupError):  # gone already
+        watched = os.pidfd_open(run.answer["pid"])
+        ended, _, _ = select.select([watched], [], [], 5.0)
+        os.close(watched)
+        assert ended == [watched]
 
 
 def test_aol_222_an_agent_that_changes_its_copy_makes_the_lane_invalid(tmp_path: Path) -> None:

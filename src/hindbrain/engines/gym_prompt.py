@@ -1,6 +1,6 @@
 """Lane prompts: the task, the place, the budget and the form of the report. Nothing of what is planted, or of other lanes."""
 
-from hindbrain.domain.gym_fixture import FixtureInfo, GymFamily, LaneSpec
+from hindbrain.domain.gym_fixture import Arm, FixtureInfo, GymFamily
 
 __all__ = ["FINDINGS_FILE", "prompted"]
 
@@ -24,25 +24,25 @@ _ANSWERS = {
 }
 
 _WAYS = {
-    "direct": "Work with files and commands alone.",
-    "graph": "Hindbrain is at hand: its graph answers search, activate and impact.",
-    "trained": "Hindbrain is at hand. Ask the graph once, then read sources, run documented examples and tests.",
-    "short": "Work as a mission of Hindbrain with the budget `short`: start, do what comes next, record it, verify, close.",
-    "mission": "Work as a mission of Hindbrain: start, do what comes next, record it, verify what you claim, close.",
-    "agent": "Work as you see fit.",
+    Arm.DIRECT: "Work with files and commands alone.",
+    Arm.BASIC: "Hindbrain is at hand: its graph answers search, activate and impact.",
+    Arm.TRAINED: "Hindbrain is at hand. Ask the graph once, then read sources, run documented examples and tests.",
+    Arm.SHORT_AUDIT: "Work as a mission of Hindbrain with the budget `short`: start, do what is next, record it, verify, close.",
+    Arm.MISSION_CONTROL: "Work as a mission of Hindbrain: start, do what comes next, record it, verify what you claim, close.",
 }
 
 
-def prompted(info: FixtureInfo, lane: LaneSpec) -> str:
-    """The prompt of one lane."""
+def prompted(info: FixtureInfo, arm: Arm) -> str:
+    """The prompt of a lane of this arm."""
     asked = "".join(f"- {name}: {value}\n" for name, value in sorted(info.request.items()))
+    budget = "short" if arm is Arm.SHORT_AUDIT else info.budget
     parts = [
         f"# {info.title}",
         info.task,
         *([asked.rstrip("\n")] if asked else []),
         f"The repositories are directories of your workspace: {', '.join(info.repositories)}.",
-        _WAYS[lane.name],
-        f"Your budget is `{info.budget}`.",
+        _WAYS[arm],
+        f"Your budget is `{budget}`.",
         *([_ANSWERS[info.family]] if info.family in _ANSWERS else []),
         _FORM,
     ]

@@ -1,8 +1,10 @@
 """The lane of any agent: a command is started in the lane's workspace with the prompt, and what it wrote down is collected."""
 
+import contextlib
 import json
 import os
 import shlex
+import signal
 import subprocess
 import tempfile
 from collections.abc import Callable
@@ -16,7 +18,9 @@ from hindbrain.domain.mission import EventType, MissionEvent, Outcome
 from hindbrain.engines.gym_prompt import FINDINGS_FILE
 from hindbrain.services.gym.stream import PaperStream
 
-__all__ = ["Commanded", "commanded"]
+__all__ = ["AGENT_ID", "Commanded", "commanded"]
+
+AGENT_ID = "gym-agent"  # what the command is called in its own home
 
 _LARGEST = 4_000_000  # bytes of findings
 _MOST = 500
@@ -44,24 +48,7 @@ def commanded(command: str, directory: Path, *, time_limit_s: float, clock: Call
     if not words:
         raise InvalidParams("the agent command is empty", fix="give --agent-command 'PROGRAM … {prompt}'")
     stream = PaperStream(_LANE, _LANE, clock)
-    environment = {**os.environ, "HINDBRAIN_HOME": str(directory / "home"), "HINDBRAIN_AGENT_ID": "gym-agent"}
-    with tempfile.TemporaryFile() as said:
-        try:
-            done = subprocess.run(
-                words,
-                cwd=workspace,
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                stdout=said,
-                stderr=subprocess.STDOUT,
-                timeout=time_limit_s,
-                check=False,
-            )
-            note = "" if done.returncode == 0 else f"the command ended with {done.returncode}: {_tail(said)}"
-        except subprocess.TimeoutExpired:
-            note = f"the command did not end within {time_limit_s:g} s"
-        except OSError as problem:
-            raise InvalidParams(f"the agent command did not start: {problem}", fix="name a program that is installed") from None
+    note = _ran(words, workspace, directory / "home", time_limit_s)
     path = workspace / FINDINGS_FILE
     if not path.is_file() or path.is_symlink() or path.stat().st_size > _LARGEST:
         return Commanded(completed=False, note=note or f"the agent wrote no {FINDINGS_FILE}")
@@ -83,6 +70,33 @@ def commanded(command: str, directory: Path, *, time_limit_s: float, clock: Call
         events=tuple(stream.events),
         answer=answer if isinstance(answer, dict) else {},
     )
+
+
+def _ran(words: list[str], workspace: Path, home: Path, time_limit_s: float) -> str:
+    """Run the command to its end, or end it with all that it started; what is to be said of how it ended."""
+    environment = {**os.environ, "HINDBRAIN_HOME": str(home), "HINDBRAIN_AGENT_ID": AGENT_ID, "HINDBRAIN_MODE": "embedded"}
+    with tempfile.TemporaryFile() as said:
+        try:
+            process = subprocess.Popen(
+                words,
+                cwd=workspace,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=said,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        except OSError as problem:
+            raise InvalidParams(f"the agent command did not start: {problem}", fix="name a program that is installed") from None
+        try:
+            status = process.wait(time_limit_s)
+        except subprocess.TimeoutExpired:
+            return f"the command did not end within {time_limit_s:g} s"
+        finally:
+            with contextlib.suppress(ProcessLookupError, PermissionError):  # nobody is left of it
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        return "" if status == 0 else f"the command ended with {status}: {_tail(said)}"
 
 
 def _finding(number: int, told: dict[str, Any], at: int) -> Finding:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from hindbrain.domain.errors import InvalidParams
-from hindbrain.domain.gym_fixture import LANES, AnswerKey, FixtureInfo, GymFamily, Seed
+from hindbrain.domain.gym_fixture import LANES, AnswerKey, Arm, FixtureInfo, GymFamily, Seed
 from hindbrain.domain.mission import MissionMode
 from hindbrain.engines.gym_prompt import prompted
 from hindbrain.services.gym.repository import committed, digest, files, listed
@@ -78,11 +78,11 @@ class Fixtures:
             expects=told.get("expects", {}),
         )
 
-    def prompt(self, name: str, lane: str) -> str:
-        """What the agent of a lane is told: the task, where it works, and how it reports."""
+    def prompt(self, name: str, lane: str, arm: Arm | None = None) -> str:
+        """What the agent of a lane is told: the task, where it works, how it reports, and the way of working of its arm."""
         if lane not in LANES:
             raise InvalidParams(f"there is no lane {lane!r}", fix=f"use one of: {', '.join(LANES)}")
-        return prompted(self.info(name), LANES[lane])
+        return prompted(self.info(name), arm or LANES[lane].arm)
 
     def make(self, name: str, directory: Path, *, repaired: bool = False) -> Made:
         """Make the repositories below a new directory; the planted ones have to be what the lock says."""

@@ -6,11 +6,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from hindbrain.domain.errors import InvalidParams
-from hindbrain.domain.gym_fixture import LANES, Finding, FixtureInfo, GymFamily, LaneRun, LaneSpec
-from hindbrain.domain.mission import MissionEvent
+from hindbrain.domain.gym_fixture import LANES, Arm, Finding, FixtureInfo, GymFamily, LaneRun, LaneSpec
+from hindbrain.domain.mission import EventType, MissionEvent
 from hindbrain.policy.missions import BUDGETS
-from hindbrain.services.gym.agent_command import commanded
+from hindbrain.services.gym.agent_command import AGENT_ID, commanded
 from hindbrain.services.gym.errands import Errand, diagnosed, oriented, refactored
 from hindbrain.services.gym.fixtures import Fixtures, Made
 from hindbrain.services.gym.handing_over import relayed
@@ -18,10 +20,16 @@ from hindbrain.services.gym.hunting import followed, hunted
 from hindbrain.services.gym.ports import LaneSession, Opener
 from hindbrain.services.gym.probing import Probe
 from hindbrain.services.gym.repository import changed, digest, files
+from hindbrain.services.gym.stream import MissionStream
 
 __all__ = ["Lanes"]
 
 _MISSIONS = frozenset({"short", "mission"})
+_STEPS = {
+    EventType.VERIFY: "verify",
+    EventType.HANDOFF: "handoff",
+    EventType.CLOSE: "close",
+}
 _ERRANDS = frozenset({GymFamily.HOST_RECOVERY, GymFamily.BOUNDED_REFACTOR, GymFamily.MULTI_REPO_ORIENTATION})
 Progress = Callable[[int, int, str], None]
 
@@ -44,19 +52,21 @@ class Lanes:
         *,
         budget: str | None = None,
         agent_command: str | None = None,
+        arm: Arm | None = None,
         time_limit_s: float = 600.0,
         progress: Progress | None = None,
     ) -> LaneRun:
-        """One lane from its fresh copy to its last event. The directory must not exist."""
+        """One lane from its fresh copy to its last event. The directory must not exist. `arm` is for the lane `agent` alone: the
+        instructions it is given, and under which it is reported."""
         info = self._fixtures.info(fixture)
-        spec = _spec(lane)
+        spec = _spec(lane, arm)
         preset = "short" if lane == "short" else budget or info.budget
         if preset not in BUDGETS:
             raise InvalidParams(f"there is no budget {preset!r}", fix=f"use one of: {', '.join(BUDGETS)}")
         say = progress or _silent
         say(0, 3, f"{fixture} {lane}: a copy of its own")
         directory.mkdir(parents=True)
-        (directory / "prompt.md").write_text(self._fixtures.prompt(fixture, lane), encoding="utf-8")
+        (directory / "prompt.md").write_text(self._fixtures.prompt(fixture, lane, spec.arm), encoding="utf-8")
         (directory / "home").mkdir(mode=0o700)
         made = self._fixtures.make(fixture, directory / "workspace")
         before = self._fixtures.texts(fixture)
@@ -103,7 +113,8 @@ class Lanes:
             if not agent_command:
                 raise InvalidParams("the lane `agent` needs a command", fix="give --agent-command 'PROGRAM … {prompt}'")
             done = commanded(agent_command, directory, time_limit_s=time_limit_s, clock=self._clock)
-            return _told(done.findings, done.events, completed=done.completed, answer=done.answer, note=done.note)
+            told = _told(done.findings, done.events, completed=done.completed, answer=done.answer, note=done.note, closed=False)
+            return told | self._mission(directory, root)
         if info.family in _ERRANDS:
             return self._errand(info, lane, agent, made, directory)
         if info.family is GymFamily.HANDOFF_RESUME:
@@ -156,6 +167,23 @@ class Lanes:
             if session is not None:
                 session.close()
 
+    def _mission(self, directory: Path, root: Path) -> dict[str, Any]:
+        """The last mission that an agent command kept in the lane's home, as fields of a run; nothing when it kept none."""
+        if not any((directory / "home").iterdir()):
+            return {}
+        session = self._opener(directory / "home", root, AGENT_ID)
+        try:
+            found = session.call("mission.list", limit=1).get("missions") or ()
+            if not found:
+                return {}
+            mission_id = str(found[0]["mission_id"])
+            events = MissionStream(session, mission_id).events()
+        finally:
+            session.close()
+        steps = {"start", *(_STEPS[one.event_type] for one in events if one.event_type in _STEPS)}
+        steps |= {"event"} if any(one.source == "agent" for one in events) else set()
+        return {"events": events, "mission_id": mission_id, "steps": tuple(sorted(steps)), "closed": "close" in steps}
+
     def _session(self, directory: Path, root: Path, agent: str) -> LaneSession:
         """A session on the lane's own home, with a brain of the repository."""
         session = self._opener(directory / "home", root, agent)
@@ -178,10 +206,12 @@ def _seen(root: Path, info: FixtureInfo, told: dict[str, Any]) -> dict[str, Any]
     return {"tests_passed": Probe(root).tests().ran.status == 0, "answer": {**told.get("answer", {}), "left": left}}
 
 
-def _spec(lane: str) -> LaneSpec:
+def _spec(lane: str, arm: Arm | None) -> LaneSpec:
     if lane not in LANES:
         raise InvalidParams(f"there is no lane {lane[:40]!r}", fix=f"use one of: {', '.join(LANES)}")
-    return LANES[lane]
+    if arm is not None and lane != "agent":
+        raise InvalidParams(f"the lane {lane} has its own arm", fix="leave `arm` out, or use the lane `agent`")
+    return LANES[lane] if arm is None else msgspec.structs.replace(LANES[lane], arm=arm)
 
 
 def _reason(info: FixtureInfo, touched: tuple[str, ...]) -> str:
