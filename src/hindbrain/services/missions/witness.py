@@ -274,7 +274,7 @@ def _placed(report: Report, roots: tuple[str, ...]) -> Report:
         return replace(report, target=inside) if inside is not None else report
     payload = dict(report.payload)
     target = report.target
-    if isinstance(seen_file(roots, target), Unseen):  # a file may be called `a:3`
+    if not os.path.lexists(os.path.join(roots[0], target)):  # a file may be called `a:3`
         if spanned := _RANGE.match(target):
             target = spanned[1]
             payload.setdefault("range", [int(spanned[2]), int(spanned[3])])
