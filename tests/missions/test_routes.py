@@ -11,9 +11,11 @@ import pytest
 
 from hindbrain.domain.mission import EvidenceClass, MissionMode, Phase, Route, TrustEnvelope
 from hindbrain.engines.mission_closing import open_requirements
+from hindbrain.engines.mission_router import route
 from hindbrain.engines.mission_starters import expected_phases, starters
 from hindbrain.policy.missions import route_of
 from hindbrain.services.missions import surroundings
+from hindbrain.services.missions.surroundings import facts_of
 from tests.support.missions import claimed, course, event, guard, spec
 from tests.support.world import Actor, World
 
@@ -120,11 +122,11 @@ BUDGETS: tuple[tuple[str | dict[str, int], tuple[int, int, int], str], ...] = (
 
 
 def test_aol_054_a_budget_is_a_preset_or_its_three_amounts(agent: Actor) -> None:
-    for budget, amounts, route in BUDGETS:
+    for budget, amounts, way in BUDGETS:
         answer = start(agent, budget=budget)
 
         assert answer["budget"] == dict(zip(("tool_calls_max", "files_read_max", "soft_deadline_ms"), amounts, strict=True))
-        assert answer["route"] == route
+        assert answer["route"] == way
         left = agent.call("mission.next", mission_id=answer["mission_id"])["policy"]["budget_remaining"]
         assert (left["tool_calls"], left["files"], left["ms"]) == amounts
 
@@ -277,6 +279,33 @@ def test_aol_057_over_sixty_percent_without_proof_the_next_move_is_a_direct_one(
 
     assert (answer["policy"]["rule"], answer["move"]["type"]) == ("P14", "literal_search")
     assert "over 60%" in answer["soft_warning"]
+
+
+def test_aol_317_aol_318_what_was_told_follows_from_the_log_also_in_a_new_process(shop: World, agent: Actor) -> None:
+    started = start(agent, budget="deep")
+    mission = started["mission_id"]
+    told_rules = [(following(agent)["policy"]["rule"], agent.call("mission.status")["event_count"])]
+    for kind, target in (
+        ("semantic_search", "total of prices"),
+        ("semantic_search", "sum of prices"),
+        ("file_read", "src/total.py"),
+        ("dead_path", "src/b.py"),
+        ("file_read", "src/b.py"),
+    ):
+        told(agent, kind, target, payload={"why": "one constant", "candidates": ["src/total.py"]})
+        told_rules.append((following(agent)["policy"]["rule"], agent.call("mission.status")["event_count"]))
+    before = following(agent)
+
+    shop.restart()
+
+    after = following(agent)
+    assert (after["move"], after["policy"]) == (before["move"], before["policy"])
+    house = shop.app.house
+    with house.brains.use(house.router.write_route(agent.caller)) as opened:
+        found = [route(facts_of(house.mission_log.at(opened, mission, seq), shop.clock())).rule for _, seq in told_rules]
+    assert found == [rule for rule, _ in told_rules]
+    assert len(set(found)) >= 3
+    assert agent.call("mission.status", at=1)["event_count"] == 1
 
 
 # -- circles -------------------------------------------------------------------------------------------------------------------
