@@ -162,6 +162,18 @@ def test_aol_073_a_second_repository_is_refused_with_the_way_to_say_so(world: Wo
     assert called(world.at(a), error["federation"])[-1]["context_guard"]["classification"] == "federated"
 
 
+def test_aol_073_an_agent_over_mcp_is_refused_with_the_same_payload(world: World) -> None:
+    a, b = committed(world, "a", main_py="x = 1\n"), world.repository("b", other_py="y = 1\n")
+    blind = Actor(world, replace(world.at(a).caller, reads_files=False))
+
+    for intent in (False, True):
+        error = blind.call("ingest", path=b, federation_intent=intent)["error"]
+        assert (error["code"], error["federation"]["kind"]) == ("human_needed", "federation")
+    # The step says that it is for a terminal; there, it works as it stands.
+    assert error["federation"]["steps"][0]["surface"] == "cli"
+    assert called(world.at(a), error["federation"])[-1]["context_guard"]["classification"] == "federated"
+
+
 def test_aol_073_notes_beside_the_repository_are_no_second_one(world: World) -> None:
     a, notes = committed(world, "a", main_py="x = 1\n"), world.directory("notes")
     Path(notes, "plan.md").write_text("# Plan\n\nThe worker retries.\n", encoding="utf-8")

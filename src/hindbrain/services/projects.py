@@ -115,9 +115,13 @@ class Projects:
         roots = {own.root, own.worktree, here, *([covering.root] if covering and covering.root else [])}
         seen = {target, main_path(target)}
         if not any(contains(root, path) for root in roots for path in seen) and not (covering and covering.covers(target)):
+            why = f"{target[:200]!r} lies outside of {here}; taking it in takes a person"
+            # Said of any place alike: whether there is a repository is not told to who may not look.
+            way = federation(covering.root, target, repo=target, present=False, why=why) if covering and covering.root else None
             raise HumanNeeded(
-                f"{target[:200]!r} lies outside of {here}; taking it in takes a person",
+                why,
                 fix=f"a person runs it in a terminal: hindbrain ingest {target[:200]}",
+                **({"federation": msgspec.to_builtins(way)} if way is not None else {}),
             )
 
     def _refuse_managed(self, target: str) -> None:
