@@ -11,7 +11,7 @@ from hindbrain.services.call import Call
 
 __all__ = ["pack", "taught"]
 
-_TAUGHT = ("mission", "light", "gym", "flight", "guard", "ask", "route_explain", "pack")
+_TAUGHT = ("mission", "skill", "light", "gym", "flight", "guard", "ask", "route_explain", "pack")
 
 
 def taught() -> list[tuple[str, str]]:

@@ -97,9 +97,9 @@ RULES = """\
 - A review, a bug hunt, a risky change or a release check is a mission: `mission.start`, then in turns `mission.next` (the one
   next move and what not to do) and `mission.event` (what was really done). `mission.claim` and `mission.verify` prove a
   conclusion by what was read or run, never by the graph or a statement; `mission.run` runs a command so that it counts.
-  `mission.handoff` and `mission.resume` carry it to another agent, `mission.close` ends it with a proof packet, `mission.abandon` without.
-  `mission.status`, `mission.list`, `mission.export`, `flight` and `route_explain` look on; `mission.verify_chain` and
-  `mission.verify_packet` check what was written; `mission.heard` is for hooks of hosts.
+  `mission.handoff` and `mission.resume` carry it to another agent, `mission.close` ends it with a proof packet,
+  `mission.abandon` without. `mission.status`, `mission.list`, `mission.export`, `flight` and `route_explain` look on;
+  `mission.verify_chain` and `mission.verify_packet` check what was written; `mission.heard` is for hooks of hosts.
 - A procedure that worked is a skill: `skill.add` writes it down beside its rule, `skill.used` counts a use by the event of its
   check, `skill.list` shows them, and a mission is offered those that held three times. `skill.critique` remembers what was wrong,
   with the event that shows it.
