@@ -13,7 +13,7 @@ from hindbrain.domain.mission import EvidenceClass, MissionMode, Phase, Route, T
 from hindbrain.engines.mission_closing import open_requirements
 from hindbrain.engines.mission_router import route
 from hindbrain.engines.mission_starters import expected_phases, starters
-from hindbrain.policy.missions import route_of
+from hindbrain.policy.missions import POLICY_VERSION, route_of
 from hindbrain.services.missions import surroundings
 from hindbrain.services.missions.surroundings import facts_of
 from tests.support.missions import claimed, course, event, guard, spec
@@ -368,6 +368,18 @@ def test_aol_036_aol_099_a_finding_without_a_sweep_and_a_claim_nobody_judged_kee
     assert claim["claim_id"] not in listed["error"]["message"]
     move = following(agent)
     assert (move["policy"]["rule"], move["move"]["tool"]) == ("P8", "mission.verify")
+
+
+def test_aol_141_the_version_of_the_tables_stands_in_every_mission_and_its_packet(agent: Actor) -> None:
+    started = start(agent, "review")
+    agent.call("mission.verify", claim="B is one", evidence_class="direct_source", evidence_refs=["direct_source:src/b.py:1"])
+
+    closed = agent.call("mission.close", summary="done")
+
+    assert closed["ok"], closed
+    assert started["policy_version"] == POLICY_VERSION
+    packet = agent.call("mission.export", mission_id=started["mission_id"], format="proof")
+    assert packet["data"]["policy_version"] == POLICY_VERSION
 
 
 def test_aol_036_what_is_open_by_rule() -> None:
