@@ -149,4 +149,4 @@ def test_an_agent_over_mcp_takes_in_no_other_directory(world: World) -> None:
         assert over_mcp.call("ingest", path=path, project_root=path)["error"]["code"] == "human_needed"
     assert over_mcp.call("ingest", path=x)["ok"]
     assert over_mcp.call("ingest")["ok"]
-    assert world.at(x).call("ingest", path=y)["ok"]
+    assert world.at(x).call("ingest", path=y, federation_intent=True)["ok"]

@@ -135,7 +135,10 @@ class Projects:
     @staticmethod
     def _refuse_second(brain: Brain, target: str, *, intent: bool) -> None:
         """One graph holds one repository, unless somebody says that several are meant."""
-        if intent or brain.root is None or brain.covers(main_path(target)) or not os.path.isdir(target) or not is_project(target):
+        if intent or brain.root is None or brain.covers(main_path(target)) or not os.path.isdir(target):
+            return
+        refuse_home_directory(main_path(target))
+        if not is_project(target):
             return
         why = f"{target[:200]} is another repository than {brain.root}, and nobody said that both are meant"
         way = federation(brain.root, target, repo=target, present=False, why=why)
