@@ -45,6 +45,7 @@ __all__ = [
     "PathRefused",
     "Refusal",
     "Rejected",
+    "RoundBlocked",
     "StaleWrite",
     "StoreBehind",
     "StoreNewer",
@@ -60,6 +61,7 @@ __all__ = [
     "UnknownMegram",
     "UnknownMission",
     "UnknownOperation",
+    "UnknownRound",
     "UnknownRoute",
     "UnknownTask",
     "UnsupportedMedia",
@@ -247,6 +249,19 @@ class UnknownMission(HindbrainError):
 
     code = "unknown_mission"
     http_status = 404
+
+
+class UnknownRound(HindbrainError):
+    """There is no such round of the gym, or what is there is not one."""
+
+    code = "unknown_round"
+    http_status = 404
+
+
+class RoundBlocked(Refusal):
+    """A round of the gym cannot run: something it needs is missing, or its directory is not what it was."""
+
+    code = "round_blocked"
 
 
 class MissionClosed(Refusal):
