@@ -74,7 +74,8 @@ def commanded(command: str, directory: Path, *, time_limit_s: float, clock: Call
 
 def _ran(words: list[str], workspace: Path, home: Path, time_limit_s: float) -> str:
     """Run the command to its end, or end it with all that it started; what is to be said of how it ended."""
-    environment = {**os.environ, "HINDBRAIN_HOME": str(home), "HINDBRAIN_AGENT_ID": AGENT_ID, "HINDBRAIN_MODE": "embedded"}
+    own = {"HINDBRAIN_HOME": str(home), "HINDBRAIN_AGENT_ID": AGENT_ID, "HINDBRAIN_MODE": "embedded"}
+    environment = dict(os.environ.items()) | own
     with tempfile.TemporaryFile() as said:
         try:
             process = subprocess.Popen(

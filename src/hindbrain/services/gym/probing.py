@@ -68,7 +68,7 @@ class Probe:
 
     def _commanded(self, command: tuple[str, ...]) -> Ran:
         with tempfile.TemporaryDirectory(prefix="hindbrain-gym-") as place:
-            commands = Commands(self._root, temporary=Path(place), path=os.environ.get("PATH", os.defpath))
+            commands = Commands(self._root, temporary=Path(place), path=os.defpath)
             return commands.run(shlex.join(command), timeout_s=self._limit, connect=False)
 
 

@@ -69,7 +69,7 @@ def _git(root: Path, *words: str, day: int = 1) -> str:
     when = f"2026-01-{day:02d}T00:00:00+00:00"
     settings = [word for one in _SETTINGS for word in ("-c", one)]
     environment = {
-        "PATH": os.environ.get("PATH", os.defpath),
+        "PATH": os.defpath,
         "HOME": str(root),
         "LC_ALL": "C",
         "GIT_CONFIG_NOSYSTEM": "1",
