@@ -92,7 +92,7 @@ def row(name: str, events: int, took: list[float], limit: float) -> bool:
     ordered = sorted(took)
     middle, slow = median(took), ordered[int(len(ordered) * 0.95)]
     kept = middle <= limit
-    print(f"{name:34} {events:7,} {len(took):6,} {middle:9.3f} {slow:9.3f} {limit:8.1f}  {'ok' if kept else 'PASSED'}")
+    print(f"{name:34} {events:7,} {len(took):6,} {middle:9.3f} {slow:9.3f} {limit:8.1f}  {'ok' if kept else 'OVER'}")
     return kept
 
 
