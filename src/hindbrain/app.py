@@ -104,6 +104,10 @@ class App:
         """A client of MCP says that other directories are open now: missions of its session are looked at again."""
         self.house.guard.moved(caller)
 
+    def shaken(self, caller: Caller, **told: Any) -> None:
+        """A host began a session over MCP: what it was served by is written down."""
+        self.house.handshakes.record(caller, **told)
+
     def manifest(self) -> dict[str, Any]:
         """What a thin client or bridge needs to offer every operation without importing this process's libraries."""
         return {

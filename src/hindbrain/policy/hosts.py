@@ -26,6 +26,7 @@ class Host:
     files: tuple[HostFile, ...]
     root_variable: str  # what the host puts in place of the open project in its configuration, if it can
     refresh: str
+    pack: str  # the name of its doctrine pack
 
 
 def _json(path: str, *, of_project: bool = False) -> HostFile:
@@ -39,6 +40,7 @@ HOSTS: tuple[Host, ...] = (
         files=(_json(".mcp.json", of_project=True), _json(".claude.json")),
         root_variable="",
         refresh="type /mcp and reconnect, or start a new session",
+        pack="claude",
     ),
     Host(
         name="codex",
@@ -46,6 +48,7 @@ HOSTS: tuple[Host, ...] = (
         files=(HostFile(path=".codex/config.toml", of_project=False, form="toml", key="mcp_servers"),),
         root_variable="",
         refresh="start a new session",
+        pack="codex",
     ),
     Host(
         name="cursor",
@@ -53,6 +56,7 @@ HOSTS: tuple[Host, ...] = (
         files=(_json(".cursor/mcp.json", of_project=True), _json(".cursor/mcp.json")),
         root_variable="${workspaceFolder}",
         refresh="switch the server off and on in its MCP settings",
+        pack="cursor",
     ),
     Host(
         name="gemini",
@@ -60,5 +64,6 @@ HOSTS: tuple[Host, ...] = (
         files=(_json(".gemini/settings.json", of_project=True), _json(".gemini/settings.json")),
         root_variable="",
         refresh="type /mcp refresh, or start a new session",
+        pack="gemini",
     ),
 )

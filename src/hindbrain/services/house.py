@@ -60,6 +60,7 @@ from hindbrain.services.foreign_evidence import ForeignEvidence
 from hindbrain.services.gateway import Gateway
 from hindbrain.services.grades import Grades
 from hindbrain.services.graphs import Graphs
+from hindbrain.services.handshakes import Handshakes
 from hindbrain.services.ingests import Ingests
 from hindbrain.services.ledgers import Ledgers
 from hindbrain.services.maintenance import Maintenance
@@ -211,7 +212,8 @@ class House:
         self.guard = Guard(home, self.router, taken, clock)
         # A notice may be the first that this process hears of missions: they are put together for it.
         self.guard.rechecks.append(lambda caller: self.missions.recheck(caller))
-        self.recovery = Recovery(home, self.brains, self.router, self.contract, self.environ)
+        self.handshakes = Handshakes(home, clock)
+        self.recovery = Recovery(home, self.brains, self.router, self.contract, self.environ, self.handshakes)
         self.repairs = Repairs(home, self.brains, self.embedding, self.graphs, self.ingests, clock)
         served = bool(settings.text("store_url"))
         environment = Environment(home, self.brains, self.router, self.environ, served=served)

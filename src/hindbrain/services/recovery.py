@@ -11,11 +11,17 @@ from typing import Any
 from hindbrain.domain.caller import Caller
 from hindbrain.domain.claim import Claim, parse
 from hindbrain.domain.errors import HindbrainError
-from hindbrain.engines.diagnosis import NON_CLAIMS, Signals, diagnose
+from hindbrain.domain.handshake import Handshake
+from hindbrain.engines.diagnosis import DIAGNOSES, NON_CLAIMS, Signals, diagnose
+from hindbrain.engines.moments import stamped
+from hindbrain.engines.rebinding import changed_at, proof
+from hindbrain.engines.recovery_plane import planned, step
 from hindbrain.engines.text import terms
+from hindbrain.policy.doctrine import HOSTS as PACKS
 from hindbrain.policy.hosts import HOSTS, SERVER, Host
 from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.contract import Contract
+from hindbrain.services.handshakes import Handshakes
 from hindbrain.services.routing import Route, Router
 from hindbrain.stores.home import Home
 from hindbrain.stores.host_files import Configured, configured
@@ -32,12 +38,21 @@ _PROBED = 24  # newest claims that must be found by their own words; enough to s
 class Recovery:
     """The recovery plane of one home."""
 
-    def __init__(self, home: Home, brains: Brains, router: Router, contract: Contract, environ: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        home: Home,
+        brains: Brains,
+        router: Router,
+        contract: Contract,
+        environ: Mapping[str, str],
+        handshakes: Handshakes,
+    ) -> None:
         self._home = home
         self._brains = brains
         self._router = router
         self._contract = contract
         self._environ = environ
+        self._handshakes = handshakes
         self.offered: tuple[str, ...] = ()  # tools of the default profile, told by the composition root
 
     # -- diagnoses ---------------------------------------------------------------------------------------------------
@@ -96,7 +111,7 @@ class Recovery:
         """Every program that is meant by `hindbrain` somewhere, with the file it leads to."""
         found = [(f"PATH: {one.path}", one.real) for one in executables(self._environ) if not one.shadowed]
         for host in HOSTS:
-            found += [(f"{host.title}: {one.file}", one.real) for one in self._entries(host, caller.root) if one.real]
+            found += [(f"{host.title}: {one.file}", one.real) for one in self.entries(host, caller.root) if one.real]
         mine = os.path.realpath(sys.argv[0])
         if os.path.basename(mine) == SERVER:
             found.append((f"process {os.getpid()}", mine))
@@ -117,25 +132,29 @@ class Recovery:
     def update_status(self) -> dict[str, Any]:
         """What is installed and what runs. Works without an owner and without a network."""
         here, owner, wanted = installed(), running(self._home), release(self._home)
+        programs = executables(self._environ)
         skew = owner is not None and owner.alive and (owner.version, owner.build) != (here.version, here.build)
         state = "unknown" if wanted.version is None else "current" if wanted.version == here.version else "stale"
-        return {
-            "ok": True,
-            "schema": "hindbrain-update-status-v0",
-            "state": "mixed" if skew else state,
-            "installed": asdict(here),
-            "this_process": {"pid": os.getpid(), "build": started_as()},
-            "owner": None if owner is None else asdict(owner),
-            "owners_visible": int(owner is not None and owner.alive),
-            "owner_version_skew": skew,
-            "expected": asdict(wanted),
-            "latest": wanted.version or "unknown",
-            "executables": [asdict(one) for one in executables(self._environ)],
-            "host_rebind_proven": False,
-            "graph_repaired": False,
-            "writes": False,
-            "non_claims": list(NON_CLAIMS),
-        }
+        if here.recorded is None and not programs:
+            state = "missing"  # neither a program to start nor a record of an installation
+        state = "mixed" if skew else state
+        diagnosis = {"mixed": "stale_runtime", "stale": "stale_package"}.get(state)
+        return planned(
+            "hindbrain-update-status-v0",
+            diagnosis=diagnosis,
+            evidence={"installed": here.version, "expected": wanted.version, "running": owner.version if owner else None},
+            plan=[asdict(one) for one in DIAGNOSES[diagnosis][1]] if diagnosis else [],
+            proof_required=DIAGNOSES[diagnosis][2] if diagnosis else (),
+            state=state,
+            installed=asdict(here),
+            this_process={"pid": os.getpid(), "build": started_as()},
+            owner=None if owner is None else asdict(owner),
+            owners_visible=int(owner is not None and owner.alive),
+            owner_version_skew=skew,
+            expected=asdict(wanted),
+            latest=wanted.version or "unknown",
+            executables=[asdict(one) for one in programs],
+        )
 
     def update_plan(self) -> dict[str, Any]:
         """The commands that would bring the expected version in. Carries out none of them."""
@@ -143,50 +162,94 @@ class Recovery:
         expected, version = status["expected"]["version"], status["installed"]["version"]
         steps: list[dict[str, Any]] = []
         if expected and expected != version:
-            steps.append(_step("export every brain first", "hindbrain export --help", mutating=False))
-            steps.append(_step(f"install {expected}", f"python -m pip install 'hindbrain=={expected}'", mutating=True))
+            steps.append(step("export every brain first", "hindbrain export --help"))
+            steps.append(step(f"install {expected}", f"python -m pip install 'hindbrain=={expected}'", mutating=True))
         if steps or status["owner_version_skew"]:
-            steps.append(_step("end the owner; the next client starts the installed one", "hindbrain stop", mutating=True))
-            steps.append(_step("see that the versions agree", "hindbrain update status", mutating=False))
-        return {**status, "schema": "hindbrain-update-plan-v0", "steps": steps}
+            steps.append(step("end the owner; the next client starts the installed one", "hindbrain stop", mutating=True))
+            steps.append(step("see that the versions agree", "hindbrain update status"))
+        return {**status, "schema": "hindbrain-update-plan-v0", "steps": steps, "plan": steps}
 
     # -- hosts -------------------------------------------------------------------------------------------------------
 
-    def _entries(self, host: Host, root: str | None) -> tuple[Configured, ...]:
-        user = Path(self._environ.get("HOME") or os.path.expanduser("~"))
-        return configured(host, user=user, project=Path(root) if root else None, environ=self._environ)
+    def entries(self, host: Host, root: str | None) -> tuple[Configured, ...]:
+        """Our entries in the files of a host."""
+        return configured(host, user=self.user, project=Path(root) if root else None, environ=self._environ)
+
+    @property
+    def user(self) -> Path:
+        return Path(self._environ.get("HOME") or os.path.expanduser("~"))
+
+    @property
+    def program(self) -> str:
+        """The program that a host is to start."""
+        first = next(iter(executables(self._environ)), None)
+        return first.path if first else os.path.realpath(sys.argv[0])
+
+    @property
+    def expected_build(self) -> str:
+        return release(self._home).build or installed().build
 
     def hosts_status(self, caller: Caller, *, host: str | None, project: str | None) -> dict[str, Any]:
-        """What each known host is configured to start, and whether that is this program."""
+        """What each known host is configured to start, whether that is this program, and whether a handshake shows it."""
         root = canonical_root(project) if project else caller.root
         first = next(iter(executables(self._environ)), None)
+        build, records, changes = self.expected_build, self._handshakes.all(), self._handshakes.changes()
         rows = []
         for one in HOSTS:
             if host in (None, "all", one.name):
-                entries = self._entries(one, root)
-                rows.append(_host_row(one, entries, first.real if first else None, root))
-        return {
-            "ok": True,
-            "schema": "hindbrain-hosts-status-v0",
-            "project": root,
-            "hosts": rows,
-            "host_rebind_proven": False,
-            "writes": False,
-            "non_claims": list(NON_CLAIMS),
-        }
+                entries = self.entries(one, root)
+                used = next((entry for entry in entries if entry.found), None)
+                since = changed_at(
+                    changes,
+                    one.name,
+                    entry=used.digest if used else None,
+                    file_at=os.stat(used.file).st_mtime_ns // 1_000_000 if used else None,
+                )
+                shown, why = proof(records, one.name, since=since, build=build, workspace=root)
+                row = _host_row(one, entries, first.real if first else None, root)
+                last = self._handshakes.latest(one.name)
+                rows.append(
+                    {
+                        **row,
+                        "pack_present": any(_packed(base, one) for base in (root, str(self.user)) if base),
+                        "changed_at": stamped(since) if since else None,
+                        "last_handshake": None if last is None else _told(last),
+                        "host_rebind_proven": shown is not None and used is not None,
+                        "rebind_missing": why if used is not None else "no file of this host lists Hindbrain",
+                    }
+                )
+        wrong = [row for row in rows if row["color"] == "red"]
+        return planned(
+            "hindbrain-hosts-status-v0",
+            diagnosis="mixed_path_config" if wrong else None,
+            evidence={
+                "expected_build": build,
+                "expected_workspace": root,
+                "wrong": {row["host"]: row["reason"] for row in wrong},
+            },
+            plan=[asdict(one) for one in DIAGNOSES["mixed_path_config"][1]] if wrong else [],
+            proof_required=("host_handshake",),
+            project=root,
+            hosts=rows,
+            host_rebind_proven=bool(rows)
+            and all(row["host_rebind_proven"] for row in rows if row["config_file"])
+            and any(row["config_file"] for row in rows),
+        )
+
+    def entry_for(self, host: Host, root: str | None, *, of_project: bool) -> dict[str, Any]:
+        """What a host's file is to say of us. A file of the user serves every project: a root in it would bind them all to this
+        one."""
+        bound = host.root_variable or (root if of_project else None)
+        variables = {"HINDBRAIN_AGENT_ID": f"{host.name}:agent"} | ({"HINDBRAIN_WORKSPACE_ROOT": bound} if bound else {})
+        return {"command": self.program, "args": ["mcp"], "env": variables}
 
     def hosts_plan(self, caller: Caller, *, host: str | None, project: str | None) -> dict[str, Any]:
         """The exact entry for each host's file, and how to prove it afterwards. Edits nothing."""
         status = self.hosts_status(caller, host=host, project=project)
-        first = next(iter(executables(self._environ)), None)
-        command = first.path if first else os.path.realpath(sys.argv[0])
         plans = []
         for one in HOSTS:
             if host in (None, "all", one.name):
-                # A file of the user serves every project: a root in it would bind them all to this one.
-                root = one.root_variable or (status["project"] if one.files[0].of_project else None)
-                variables = {"HINDBRAIN_AGENT_ID": f"{one.name}:agent"} | ({"HINDBRAIN_WORKSPACE_ROOT": root} if root else {})
-                entry = {SERVER: {"command": command, "args": ["mcp"], "env": variables}}
+                entry = {SERVER: self.entry_for(one, status["project"], of_project=one.files[0].of_project)}
                 plans.append(
                     {
                         "host": one.name,
@@ -201,7 +264,24 @@ class Recovery:
                     }
                 )
         rendered = "\n\n".join(_pasted(one, plan) for one in HOSTS for plan in plans if plan["host"] == one.name)
-        return {**status, "schema": "hindbrain-hosts-plan-v0", "plans": plans, "rendered": rendered}
+        steps = [
+            step(f"{plan['host']}: {text}", mutating=number < 2) for plan in plans for number, text in enumerate(plan["steps"])
+        ]
+        return {**status, "schema": "hindbrain-hosts-plan-v0", "plans": plans, "plan": steps, "rendered": rendered}
+
+
+def _packed(base: str, host: Host) -> bool:
+    """Whether the doctrine pack of a host lies in a directory. Some hosts keep it in a file that is not ours alone."""
+    try:
+        return SERVER in Path(base, PACKS[host.pack].path).read_text(encoding="utf-8", errors="replace").lower()
+    except OSError:
+        return False
+
+
+def _told(shaken: Handshake) -> dict[str, Any]:
+    """A handshake as a report shows it."""
+    names = ("session_id", "client_name", "client_version", "build_id", "tools_digest", "workspace_root", "transport")
+    return {"at": stamped(shaken.at), **{name: getattr(shaken, name) for name in names}}
 
 
 def _pasted(host: Host, plan: dict[str, Any]) -> str:
@@ -239,7 +319,6 @@ def _host_row(host: Host, entries: tuple[Configured, ...], mine: str | None, roo
         "environment": dict(used.environment) if used else {},
         "workspace_hint": hint,
         "aligned": used is not None and problem is None,
-        "host_rebind_proven": False,
     }
 
 
@@ -259,7 +338,3 @@ def _found(opened: OpenBrain, claim: Claim, slug: str) -> bool:
 
 def _plain(name: str) -> str:
     return name.rsplit("__", 1)[-1]
-
-
-def _step(action: str, command: str, *, mutating: bool) -> dict[str, Any]:
-    return {"action": action, "command": command, "mutating": mutating}

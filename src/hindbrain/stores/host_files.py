@@ -1,5 +1,6 @@
 """Host files: what agent hosts are configured to start. Reads their files; writes none."""
 
+import hashlib
 import json
 import os
 import shutil
@@ -11,7 +12,7 @@ from typing import Any
 
 from hindbrain.policy.hosts import SERVER, Host, HostFile
 
-__all__ = ["Configured", "configured"]
+__all__ = ["Configured", "configured", "digest_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +27,13 @@ class Configured:
     real: str | None = None  # the program that command starts
     arguments: tuple[str, ...] = ()
     environment: tuple[tuple[str, str], ...] = ()
+    digest: str | None = None  # of the entry as it stands
     problem: str | None = None
+
+
+def digest_of(entry: Mapping[str, Any]) -> str:
+    """One entry, whatever its spelling in the file."""
+    return hashlib.sha256(json.dumps(entry, sort_keys=True, default=str).encode("utf-8")).hexdigest()
 
 
 def configured(host: Host, *, user: Path, project: Path | None, environ: Mapping[str, str]) -> tuple[Configured, ...]:
@@ -83,6 +90,7 @@ def _entry(host: Host, path: Path, name: str, entry: dict[str, Any], environ: Ma
         command=command or None,
         real=os.path.realpath(started) if started else None,
         arguments=tuple(map(str, arguments)) if isinstance(arguments, list) else (),
+        digest=digest_of(entry),
         environment=tuple((str(k), str(v)) for k, v in variables.items()) if isinstance(variables, dict) else (),
         problem=None if started and os.path.exists(started) else f"the command {command!r} starts nothing",
     )

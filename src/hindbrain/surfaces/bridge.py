@@ -214,6 +214,7 @@ def main(argv: list[str]) -> int:
         "agent": options.get("agent") or os.environ.get("HINDBRAIN_AGENT_ID"),
         "profile": profile,
         "session": os.urandom(8).hex(),
+        "pid": os.getpid(),
     }
     try:
         if _embedded(home):

@@ -97,6 +97,7 @@ def _peer(told: Mapping[str, object]) -> LocalPeer:
         agent=_word(told, "agent"),
         listed="full" if told.get("profile") == PROFILES[1] else PROFILES[0],
         session=_word(told, "session") or secrets.token_hex(8),
+        pid=pid if isinstance(pid := told.get("pid"), int) and not isinstance(pid, bool) and pid > 0 else None,
     )
 
 

@@ -37,13 +37,25 @@ class Peer(Protocol):
 
     def profile(self, ctx: Context) -> str: ...
 
-    async def caller(self, ctx: Context, *, roots: bool = False) -> Callable[[], Caller]:
-        """Who calls; with `roots` also which directories the client says are open. The rest of the answer waits for the disk and
-        belongs into the worker thread of the call."""
+    async def caller(self, ctx: Context, *, roots: bool = False, ask: bool = True) -> Callable[[], Caller]:
+        """Who calls; with `roots` also which directories the client says are open, and without `ask` only what is known already.
+        The rest of the answer waits for the disk and belongs into the worker thread of the call."""
         ...
 
     def roots_changed(self, ctx: Context) -> None:
         """What the client offered does not hold any more."""
+        ...
+
+    def session_of(self, ctx: Context) -> str | None:
+        """The session of a request, if it has one that lasts."""
+        ...
+
+    def rooted(self, ctx: Context) -> bool:
+        """Whether it is known by now, without a question, where a request comes from."""
+        ...
+
+    def way(self) -> tuple[str, int | None]:
+        """The transport, and the process that the host started for it."""
         ...
 
 
@@ -82,12 +94,22 @@ class LocalPeer:
     agent: str | None
     listed: str
     session: str
+    pid: int | None = None
     offered: Offered = field(default_factory=Offered)
 
     def profile(self, ctx: Context) -> str:
         return self.listed
 
-    async def caller(self, ctx: Context, *, roots: bool = False) -> Callable[[], Caller]:
+    def session_of(self, ctx: Context) -> str | None:
+        return self.session
+
+    def rooted(self, ctx: Context) -> bool:
+        return True  # it knew from the start, or never will
+
+    def way(self) -> tuple[str, int | None]:
+        return "stdio", self.pid
+
+    async def caller(self, ctx: Context, *, roots: bool = False, ask: bool = True) -> Callable[[], Caller]:
         agent = AgentId(self.agent) if self.agent else client_agent(ctx)
         source = self.root_source if self.root else RootSource.UNKNOWN
         offered = await self.offered.of(ctx) if roots else ()
@@ -135,27 +157,41 @@ class HttpPeer:
     def profile(self, ctx: Context) -> str:
         return "full" if _request(ctx).query_params.get("profile") == "full" else "default"
 
+    def session_of(self, ctx: Context) -> str | None:
+        named = only_header(_request(ctx).scope, b"hindbrain-session")
+        return _session(ctx) or (session_word(named) if named else None)
+
+    def rooted(self, ctx: Context) -> bool:
+        remembered = self._sessions.of(_session(ctx))
+        header = only_header(_request(ctx).scope, b"hindbrain-caller-root")
+        return bool(header or remembered.root or remembered.offered.roots)
+
+    def way(self) -> tuple[str, int | None]:
+        return "http", None
+
     def roots_changed(self, ctx: Context) -> None:
         self._sessions.of(_session(ctx)).offered.forget()
 
-    async def caller(self, ctx: Context, *, roots: bool = False) -> Callable[[], Caller]:
+    async def caller(self, ctx: Context, *, roots: bool = False, ask: bool = True) -> Callable[[], Caller]:
         scope, session = _request(ctx).scope, _session(ctx)
         remembered = self._sessions.of(session)
         said = only_header(scope, b"hindbrain-agent") or remembered.agent
         agent = AgentId(decode_word(said, "Hindbrain-Agent")) if said else client_agent(ctx)
-        root, source = await self._root(ctx, only_header(scope, b"hindbrain-caller-root"), remembered)
+        root, source = await self._root(ctx, only_header(scope, b"hindbrain-caller-root"), remembered, ask=ask)
         # 2026-07-28 has no sessions: a client that wants sticky routing there names one itself.
         named = only_header(scope, b"hindbrain-session")
         stays = session or (session_word(named) if named else secrets.token_hex(8))
         offered = await remembered.offered.of(ctx) if roots else ()
         return partial(_caller, agent, root, source, SessionId(stays), offered)
 
-    async def _root(self, ctx: Context, header: bytes | None, remembered: Remembered) -> tuple[str | None, RootSource]:
+    async def _root(
+        self, ctx: Context, header: bytes | None, remembered: Remembered, *, ask: bool
+    ) -> tuple[str | None, RootSource]:
         if header:
             return checked_root(header), RootSource.HEADER
         if remembered.root:
             return checked_root(remembered.root), RootSource.SESSION
-        offered = await remembered.offered.of(ctx)
+        offered = await remembered.offered.of(ctx) if ask else remembered.offered.roots
         return (checked_root(offered[0]), RootSource.ROOTS) if offered else (None, RootSource.UNKNOWN)
 
 

@@ -13,6 +13,7 @@ from mcp.shared.exceptions import MCPError
 
 from hindbrain.domain.errors import BodyTooLarge, HindbrainError
 from hindbrain.surfaces.mcp_callers import Context, Peer
+from hindbrain.surfaces.mcp_greetings import Greetings
 from hindbrain.surfaces.mcp_progress import progress_to
 from hindbrain.surfaces.mcp_texts import PROMPTS, listed_prompts, listed_resources, listed_templates, resource_at
 from hindbrain.surfaces.mcp_tools import Catalog, resource_text, tool_result
@@ -45,6 +46,7 @@ class Desk:
         self._version: str = manifest["version"]
         self._instructions: str = manifest["instructions"]
         self._runner = Runner(app, Activity())
+        self._greetings = Greetings(self._runner, self._catalog)
 
     def server(self, peer: Peer) -> Server[Peer]:
         @asynccontextmanager
@@ -75,6 +77,7 @@ class Desk:
         )
         # Clients of the sessions' era still send it; the constructor's own argument warns that a later era does not.
         made.add_notification_handler("notifications/roots/list_changed", types.NotificationParams, self.roots_changed)
+        made.middleware.append(self._greetings)
         return made
 
     async def roots_changed(self, ctx: Context, params: types.NotificationParams) -> None:

@@ -47,6 +47,8 @@ class Served(Protocol):
 
     def roots_changed(self, caller: Caller) -> None: ...
 
+    def shaken(self, caller: Caller, **told: Any) -> None: ...
+
 
 class CallerLeft(BaseException):
     """Raised inside a call that nobody waits for. As with an interrupt from the keyboard, what was committed stays."""
@@ -125,6 +127,10 @@ class Watched:
         with self._activity.call():
             self._served.roots_changed(caller)
 
+    def shaken(self, caller: Caller, **told: Any) -> None:
+        with self._activity.call():
+            self._served.shaken(caller, **told)
+
 
 class Runner:
     """Runs operations for the asynchronous surfaces. The core stays synchronous."""
@@ -189,6 +195,17 @@ class Runner:
                 LOG.error("a notice of changed roots was not followed: %s", "; ".join(defect_lines(defect)))
 
         self._activity.touch()
+        await anyio.to_thread.run_sync(tell, limiter=self._threads)
+
+    async def shaken(self, caller: Callable[[], Caller], **told: Any) -> None:
+        """Have a handshake recorded, in a worker thread. A session does not fail for it; what goes wrong is in the log."""
+
+        def tell() -> None:
+            try:
+                self._served.shaken(caller(), **told)
+            except Exception as defect:  # noqa: BLE001 - the last place: whoever shook hands waits for no answer to it
+                LOG.error("a handshake was not recorded: %s", "; ".join(defect_lines(defect)))
+
         await anyio.to_thread.run_sync(tell, limiter=self._threads)
 
     def _extend(self, limit: anyio.CancelScope) -> None:

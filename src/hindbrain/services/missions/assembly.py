@@ -33,7 +33,7 @@ def put_together(house: "House") -> Missions:
     instincts = Instincts(house.brains, house.clock)
     control = MissionControl(house.lines, configured(house.settings), house.experience, instincts)
     documents = LightDocuments(house.brains, house.router, house.gateway, house.clock)
-    witness = Witness(log, document=documents.evidence_class, handshake=lambda session_id: None)
+    witness = Witness(log, document=documents.evidence_class, handshake=house.handshakes.seen_at)
 
     def next_move(opened: OpenBrain, course: Course, now: int) -> dict[str, Any]:
         return missions.next_of(opened, course, now)
