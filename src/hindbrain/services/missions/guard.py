@@ -100,9 +100,10 @@ class Guard:
         place, origin = self._workspace(caller, workspace_root, wanted)
         wanted = wanted or (repository_of(place).worktree if place is not None else self._nowhere(caller))
         status = self.graph.status(caller)
-        here, owner, build = installed(), running(self._home, wait_s=_PING_S), started_as()
+        owner, build = running(self._home, wait_s=_PING_S), started_as()
         runs = owner.build if owner is not None and owner.alive else build if self.serving else None
-        stale = runs is not None and runs != here.build
+        wanted_build = installed().build if runs is not None else None  # reads every file of the program
+        stale = runs != wanted_build
         facts = self._facts(caller, wanted, place, origin, status, build, intent=federation_intent)
         guard = classified(facts)
         seen = self._may_look(caller, wanted, facts)
@@ -136,7 +137,7 @@ class Guard:
         if owner is not None and owner.problem is not None:
             warnings.append(f"dead_mcp_transport: the owner of this home does not answer: {owner.problem}")
         if stale:
-            warnings.append(f"stale_runtime: build {runs} runs, {here.build} is installed")
+            warnings.append(f"stale_runtime: build {runs} runs, {wanted_build} is installed")
         if lacking:
             warnings.append(f"missing_recovery_tools: the host does not list {', '.join(lacking)}")
         if status.problem is not None:
