@@ -76,6 +76,7 @@ class App:
         self.telemetry = _telemetry(settings.text("otel_export"))
         if self.telemetry is not None:
             self.house.mission_log.mirrors.append(self.telemetry.mirror)
+        self.house.lane_opener = _lane
         self.house.recovery.offered = tuple(name for name, op in REGISTRY.items() if op.everyday)
 
     def call(
@@ -171,6 +172,12 @@ def local_caller(
 def embedded(home: Home, settings: Settings, caller: Caller, *, clock: Callable[[], int] = _now_ms) -> EmbeddedSession:
     """A session in this process, on this home."""
     return EmbeddedSession(App(home, settings, clock=clock), caller)
+
+
+def _lane(home: Path, root: Path, agent: str) -> EmbeddedSession:
+    """A session of a lane of the gym: a home of its own, and nothing of this machine's settings."""
+    caller = local_caller(root=root, agent=agent, channel=Channel.AGENT, environ={})
+    return embedded(Home(home), Settings({}), caller)
 
 
 def open(  # noqa: A001 - the public name is the verb

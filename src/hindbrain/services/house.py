@@ -100,6 +100,8 @@ if TYPE_CHECKING:
     from hindbrain.services.control.runs import Runs
     from hindbrain.services.finding import Finding
     from hindbrain.services.graph_room import GraphRoom
+    from hindbrain.services.gym.gym import Gym
+    from hindbrain.services.gym.ports import Opener
     from hindbrain.services.light_documents import LightDocuments
     from hindbrain.services.missions.asking import Asking
     from hindbrain.services.missions.kernel import Missions
@@ -240,6 +242,7 @@ class House:
         self.mission_log.mirrors.append(self.mission_files.mirror)
         self.observing = Observing(self.brains, self.router, self.mission_log)
         self._missions: Missions | None = None
+        self.lane_opener: Opener | None = None  # a session on a home of a lane's own; the composition root gives it
         self._ticking = threading.Lock()
         self._finding: Finding | None = None
         self._graph_room: GraphRoom | None = None
@@ -285,6 +288,13 @@ class House:
 
                 self._missions = put_together(self)
             return self._missions
+
+    @property
+    def gym(self) -> "Gym":
+        """Rounds of agents over fixtures, which most processes never need."""
+        from hindbrain.services.gym.assembly import put_together
+
+        return put_together(self)
 
     @property
     def asking(self) -> "Asking":

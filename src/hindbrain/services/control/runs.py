@@ -35,6 +35,7 @@ from hindbrain.stores.locks import try_lock
 from hindbrain.stores.port import BrainStore
 
 if TYPE_CHECKING:
+    from hindbrain.services.control.models import Models
     from hindbrain.services.house import House
 
 __all__ = ["Runs", "put_together"]
@@ -79,6 +80,10 @@ class Runs:
         """The time that a task of this process was given, if it is another than that of the settings."""
         run = self._runs.get(task_id)
         return run.budget_ms if run is not None else None
+
+    def mind(self, opened: OpenBrain) -> "Models | None":
+        """The model of a brain, for whoever asks it outside of a task; its calls count against the same caps."""
+        return self._crews.mind(opened)
 
     @property
     def active(self) -> int:
