@@ -18,6 +18,7 @@ from hindbrain.policy.auditing import (
     DRIFT_WINDOWS,
     FANIN_GRACE_MS,
     FINAL_BUDGETS,
+    HOSTED,
     KEPT_TASKS,
     ORDER,
     THRASHING,
@@ -257,7 +258,8 @@ class Watch:
         """When the next thing of a task is late."""
         budget = self._numbers(known.task_class, task).time_budget_ms
         plans = [plan.at + budget + FANIN_GRACE_MS for plan in known.plans if not plan.late]
-        return min((*plans, *(() if known.late else (known.at + FINAL_BUDGETS * budget,))), default=math.inf)
+        open_ended = known.late or task.startswith(HOSTED)
+        return min((*plans, *(() if open_ended else (known.at + FINAL_BUDGETS * budget,))), default=math.inf)
 
     def _late(self, task: str, known: Watched, now: int) -> Iterator[Finding]:
         budget = self._numbers(known.task_class, task).time_budget_ms
@@ -265,7 +267,7 @@ class Watch:
             if not plan.late and now >= plan.at + budget + FANIN_GRACE_MS:
                 told = f"{len(plan.missing)} of {plan.subtasks} outcomes of task {task} are missing"
                 yield Finding(kind=Anomaly.FANIN_INCOMPLETE, detail=told, about=plan.seq, task=task)
-        if not known.late and now >= known.at + FINAL_BUDGETS * budget:
+        if not known.late and not task.startswith(HOSTED) and now >= known.at + FINAL_BUDGETS * budget:
             told = f"task {task} has no final result"
             yield Finding(kind=Anomaly.MISSING_FINAL_RESULT, detail=told, about=known.seq, task=task)
 

@@ -163,13 +163,14 @@ def control_of(decision: Decision, rationale: str = "") -> ControlState:
     )
 
 
-def ended_by(course: Course, events: Sequence[MissionEvent], *, now: int, params: Params, given_up: bool) -> Decision:
-    """How a mission ends: accepted when all its criteria are met, a success when it is close enough, else given up."""
+def ended_by(course: Course, events: Sequence[MissionEvent], *, now: int, params: Params, given_up: str | None) -> Decision:
+    """How a mission ends: accepted when all its criteria are met, a success when it is close enough, else given up. `given_up` is
+    why its agent gave up, if it did."""
     numbers = numbers_of(course, params)
     standing = standing_of(course, numbers)
     verdicts = criteria_verdicts(course)
     execution = _execution(course, course.spec.mission_id, events)
-    if not given_up and verdicts and all(one.verdict == "pass" for one in verdicts):
+    if given_up is None and verdicts and all(one.verdict == "pass" for one in verdicts):
         summary = OutcomeSummary(
             task_id=course.spec.mission_id,
             intent=course.spec.task,
@@ -181,10 +182,11 @@ def ended_by(course: Course, events: Sequence[MissionEvent], *, now: int, params
         )
         return accepted(standing, summary, numbers)
     outcome = _outcome(course, course.spec.mission_id, execution, verdicts)
-    found = decided(standing, _request(course, (outcome,), failed=(course.spec.mission_id,), now=now), numbers)
-    if not given_up and found.loss.D <= numbers.delta:  # noqa: SIM300 - the name is a letter of the formula
+    request = _request(course, (outcome,), failed=(course.spec.mission_id,), now=now, why=given_up)
+    found = decided(standing, request, numbers)
+    if given_up is None and found.loss.D <= numbers.delta:  # noqa: SIM300 - the name is a letter of the formula
         return replace(found, directive=Macro.SUCCESS, abandon_reason=None, accountable=None)
-    reason: AbandonReason = "cancelled" if given_up else "recommendation"
+    reason: AbandonReason = "cancelled" if given_up is not None else "recommendation"
     blame = accountable(reason, "", found.failing, process=found.loss.P, same_plan=False)
     return replace(found, directive=Macro.ABANDON, abandon_reason=reason, accountable=blame)
 
@@ -215,7 +217,9 @@ def _spent(course: Course, now: int) -> int:
     return round(max(course.elapsed(now), calls))
 
 
-def _request(course: Course, outcomes: tuple[SubTaskOutcome, ...], *, failed: tuple[str, ...], now: int) -> ReplanRequest:
+def _request(
+    course: Course, outcomes: tuple[SubTaskOutcome, ...], *, failed: tuple[str, ...], now: int, why: str | None = None
+) -> ReplanRequest:
     verdicts = (*criteria_verdicts(course), *_claim_verdicts(course))
     gap = "; ".join(
         f"{one.criterion}: {one.evidence}" if one.evidence else one.criterion for one in verdicts if one.verdict == "fail"
@@ -223,7 +227,7 @@ def _request(course: Course, outcomes: tuple[SubTaskOutcome, ...], *, failed: tu
     return ReplanRequest(
         task_id=course.spec.mission_id,
         intent=course.spec.task,
-        gap_summary=gap or "nothing was judged yet",
+        gap_summary="; ".join(filter(None, (why, gap))) or "nothing was judged yet",
         failed_subtasks=failed,
         correction_count=len(course.rounds),
         elapsed_ms=_spent(course, now),

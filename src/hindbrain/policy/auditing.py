@@ -12,6 +12,7 @@ __all__ = [
     "DRIFT_WINDOWS",
     "FANIN_GRACE_MS",
     "FINAL_BUDGETS",
+    "HOSTED",
     "KEPT_TASKS",
     "LOOK_MOST",
     "LOOK_PAGE",
@@ -28,6 +29,7 @@ WINDOW_MS = 300_000  # a person is told every five minutes at most, and never of
 DRIFT_CORRECTIONS = 5  # corrections in one round: more than two subtasks can use up, so the plan itself misses its mark
 THRASHING = 2  # breaks in a row without getting nearer: the second shows that the first did not help
 FANIN_GRACE_MS = 60_000  # beyond the budget, for tools that are still being stopped
+HOSTED = "msn_"  # a mission ends when its agent closes it, which no budget of ours can hurry
 FINAL_BUDGETS = 2  # budgets without an end: whoever should have ended it is gone
 RETRY_AVERAGE = 2.0  # attempts per subtask above which retrying has become the way of working
 RETRY_SUBTASKS = 5  # fewer say nothing about the average

@@ -16,7 +16,7 @@ from hindbrain.domain.message import MessageType, Role
 from hindbrain.domain.notes import AuditQuery, AuditReport
 from hindbrain.engines.audit_references import Dangling, References
 from hindbrain.engines.auditing import Numbers
-from hindbrain.engines.moments import stamped
+from hindbrain.engines.moments import milliseconds, stamped
 from hindbrain.engines.watching_lines import Teller, WatchLine, rendered
 from hindbrain.policy.auditing import ANSWER_S, ANSWER_TURN_S, UNSEEN_SHOWN
 from hindbrain.services.brains import Brains, OpenBrain
@@ -34,6 +34,7 @@ __all__ = ["Audits"]
 LOG = logging.getLogger("hindbrain.audit")
 _MESSAGE = "control.message"
 _PAGE = 1_000
+_OF_MISSIONS = ("dissent", "recovery", "loop_warning", "handoff", "close")
 
 
 class Audits:
@@ -67,13 +68,15 @@ class Audits:
         brain = self._router.write_route(caller)
         with self._brains.use(brain) as opened:
             sent = self._asked(opened, stamped(since) if since is not None else None)
+            acts = _missions(opened.store, milliseconds(sent.report.period.since) or 0)
         return {
             "ok": True,
             "schema": "hindbrain-control-audit-v0",
             "brain": brain.name,
             "report": _plain(sent.report),
             "decisions": _plain(sent.decisions),
-            "rendered": _told(sent.report),
+            "missions": acts,
+            "rendered": "\n".join((_told(sent.report), *(f"missions: {act} {count}" for act, count in acts.items() if count))),
         }
 
     def verify(self, caller: Caller) -> dict[str, Any]:
@@ -160,6 +163,17 @@ class Audits:
                     fix="ask again: hindbrain control audit; if it stays, hindbrain doctor names who holds the brain",
                 )
             bus.wait(turn, ANSWER_TURN_S)
+
+
+def _missions(store: BrainStore, since: int) -> dict[str, int]:
+    """What the ledger says of missions since a time: where agents went another way, what was repaired, what was closed."""
+    found = dict.fromkeys(_OF_MISSIONS, 0)
+    for act in found:
+        after = 0
+        while page := store.entries(after=after, limit=_PAGE, act=f"mission.{act}"):
+            found[act] += sum(one.at >= since for one in page)
+            after = page[-1].seq
+    return found
 
 
 def _plain(value: object) -> Any:

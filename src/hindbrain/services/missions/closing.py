@@ -101,7 +101,7 @@ class Closing:
     ) -> Closed:
         course, mission_id = turn.course, turn.course.spec.mission_id
         decision = self._control.ending(
-            turn.opened, course, self._events(turn), turn.now, given_up=status is MissionStatus.ABANDONED
+            turn.opened, course, self._events(turn), turn.now, given_up=summary if status is MissionStatus.ABANDONED else None
         )
         payload: dict[str, Any] = {
             "status": status.value,

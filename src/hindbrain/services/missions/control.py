@@ -82,8 +82,8 @@ class MissionControl:
         rules = room.query_c(space, ENTITY, by=Role.PLANNER)
         sums = room.query_mk(space, ENTITY, by=Role.PLANNER)
         newest = room.query_recent(space, ENTITY, _NEWEST, by=Role.PLANNER)
-        avoid = [_lesson(one) for one in beat.get("avoid", [])]
-        if sums.action == Action.AVOID.value and not any(one.item == task for one in avoid):
+        avoid = [_lesson(one) for one in beat.get("avoid", []) if one["space"] != space]
+        if sums.action == Action.AVOID.value:
             why = newest[0].content if newest else "it was given up before"
             avoid.append(Lesson(item=task, kind="target", reason=f"this went wrong before: {why}"))
         return Lessons(
@@ -95,7 +95,7 @@ class MissionControl:
         )
 
     def begun(self, opened: OpenBrain, course: Course) -> None:
-        """Tell the bus what a mission is to reach: its spec and its criteria, instead of a plan of ours."""
+        """Tell the bus what a mission is to reach."""
         spec = course.spec
         task = TaskSpec(
             task_id=spec.mission_id,
@@ -104,17 +104,8 @@ class MissionControl:
             constraints=Constraints(scope=spec.scope),
             x=TaskSpecMore(task_class=spec.mode.value, mission_id=spec.mission_id),
         )
-        manifest = DispatchManifest(
-            task_id=spec.mission_id,
-            subtask_ids=(),
-            dispatched_at=spec.created_at,
-            task_criteria=spec.criteria,
-            task_spec=task,
-            x=ManifestMore(),
-        )
         bus = self._lines.of(opened).bus
         bus.voice(Role.PERCEIVER).say(Role.PLANNER, task, task_id=spec.mission_id)
-        bus.voice(Role.PLANNER).say(Role.META_VALIDATOR, manifest, task_id=spec.mission_id)
 
     def moved(self, opened: OpenBrain, course: Course, told: NextMove) -> None:
         """Tell the bus the move that was given out: the subtask of whoever carries the mission out."""
@@ -143,6 +134,22 @@ class MissionControl:
     def said(self, opened: OpenBrain, made: Round, *, because: str, now: int) -> None:
         """Tell the bus of a round, and memory what it taught."""
         bus, task_id = self._lines.of(opened).bus, made.request.task_id
+        for outcome in made.request.outcomes:  # what was to be shown in this round, told with its end
+            manifest = DispatchManifest(
+                task_id=task_id,
+                subtask_ids=(outcome.subtask_id,),
+                dispatched_at=stamped(now),
+                task_criteria=outcome.success_criteria,
+                x=ManifestMore(round=made.request.x.round),
+            )
+            subtask = SubTask(
+                subtask_id=outcome.subtask_id,
+                parent_task_id=task_id,
+                intent=outcome.intent,
+                success_criteria=outcome.success_criteria,
+            )
+            bus.voice(Role.PLANNER).say(Role.META_VALIDATOR, manifest, task_id=task_id)
+            bus.voice(Role.PLANNER).say(Role.EXECUTOR, subtask, task_id=task_id)
         bus.voice(Role.EXECUTOR).say(Role.AGENT_VALIDATOR, made.execution, task_id=task_id)
         for outcome in made.request.outcomes:
             bus.voice(Role.AGENT_VALIDATOR).say(Role.META_VALIDATOR, outcome, task_id=task_id)
@@ -155,7 +162,9 @@ class MissionControl:
 
     # -- the end -----------------------------------------------------------------------------------------------------
 
-    def ending(self, opened: OpenBrain, course: Course, events: Sequence[MissionEvent], now: int, *, given_up: bool) -> Decision:
+    def ending(
+        self, opened: OpenBrain, course: Course, events: Sequence[MissionEvent], now: int, *, given_up: str | None
+    ) -> Decision:
         return ended_by(course, events, now=now, params=self.params(opened, course), given_up=given_up)
 
     def ended(self, opened: OpenBrain, course: Course, decision: Decision, *, summary: str, because: str, now: int) -> None:
