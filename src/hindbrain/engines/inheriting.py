@@ -176,6 +176,8 @@ def _next(handoff: Handoff, rechecks: tuple[str, ...], reruns: tuple[str, ...]) 
 
 def rechecks_due(course: Course) -> tuple[str, ...]:
     """What changed since the hand-over and was not looked at in this mission yet."""
+    if not course.inherited.rechecks:
+        return ()
     seen = {path_of(one, course.spec.repo) for one in course.directs_by_target} | {one.command for one in course.tests}
     return tuple(one for one in course.inherited.rechecks if one not in seen)
 
