@@ -101,7 +101,7 @@ class Guard:
         wanted = wanted or (repository_of(place).worktree if place is not None else self._nowhere(caller))
         status = self.graph.status(caller)
         owner, build = running(self._home, wait_s=_PING_S), started_as()
-        runs = owner.build if owner is not None and owner.alive else build if self.serving else None
+        runs = owner.build if owner is not None and owner.answers else build if self.serving else None
         wanted_build = installed().build if runs is not None else None  # reads every file of the program
         stale = runs != wanted_build
         facts = self._facts(caller, wanted, place, origin, status, build, intent=federation_intent)
@@ -135,7 +135,7 @@ class Guard:
         )
         warnings = []
         if owner is not None and owner.problem is not None:
-            warnings.append(f"dead_mcp_transport: the owner of this home does not answer: {owner.problem}")
+            warnings.append(f"dead_mcp_transport: the owner of this home (process {owner.pid}) does not answer: {owner.problem}")
         if stale:
             warnings.append(f"stale_runtime: build {runs} runs, {wanted_build} is installed")
         if lacking:
