@@ -349,9 +349,12 @@ class Missions:
         with self._desk.opened(caller) as opened:
             self._desk.check(opened, (claim, *(targets or ()), *(criteria or ()), *(evidence_refs or ())))
             found = self._log.find(opened, caller, mission_id)
+            with self._log.reading(opened, found) as course:
+                first = not course.rounds and not course.verified
+            looked = self._look(opened, caller, found) if first else None
             with self._log.turn(opened, caller, found) as turn:
-                if not turn.course.rounds and not turn.course.verified:
-                    self._looked_again(turn)
+                if looked is not None:
+                    self._guarded(turn, looked)
                 judged = self._proving.verify(
                     turn,
                     claim,
@@ -374,8 +377,9 @@ class Missions:
         with self._desk.opened(caller) as opened:
             self._desk.check(opened, (summary, recipient))
             found = self._log.find(opened, caller, mission_id)
+            looked = self._look(opened, caller, found)
             with self._log.turn(opened, caller, found) as turn:
-                self._looked_again(turn)
+                self._guarded(turn, looked)
                 made = self._handing.handoff(turn, recipient=recipient, summary=summary or "", leave=leave)
         told = f"{made.handoff_id}: {made.mission_summary}\ngo on with it: hindbrain mission resume {made.handoff_id}"
         return {"ok": True, **msgspec.to_builtins(made), "status": turn.course.status.value, "rendered": told}
@@ -394,8 +398,8 @@ class Missions:
             return self._own(opened, caller, found) if own else self._child(opened, caller, found, None)
 
     def _own(self, opened: OpenBrain, caller: Caller, mission_id: str) -> dict[str, Any]:
+        looked = self._look(opened, caller, mission_id)
         with self._log.turn(opened, caller, mission_id, over=True) as turn:
-            looked = self._look(turn)
             resumed = self._handing.reopen(turn, looked.guard)
             self._guarded(turn, looked)
         shown = self.telling.state(opened, turn.course, events=10)
@@ -440,9 +444,10 @@ class Missions:
         with self._desk.opened(caller) as opened:
             self._desk.check(opened, (summary, reason, *(gaps or ())))
             found = self._log.find(opened, caller, mission_id)
+            looked = self._look(opened, caller, found)
             with self._log.turn(opened, caller, found, over=True) as turn:
                 self._closing.check_open(turn)
-                self._looked_again(turn)
+                self._guarded(turn, looked)
                 closed = self._closing.close(
                     turn, summary=summary or "", gaps=tuple(gaps or ()), forced=(reason or "") if force else None
                 )
@@ -452,8 +457,9 @@ class Missions:
         with self._desk.opened(caller) as opened:
             self._desk.check(opened, (reason,))
             found = self._log.find(opened, caller, mission_id)
+            looked = self._look(opened, caller, found)
             with self._log.turn(opened, caller, found) as turn:
-                self._looked_again(turn)
+                self._guarded(turn, looked)
                 closed = self._closing.abandon(turn, reason=reason)
             return self._closing.told(opened, closed, write_light=False)
 
@@ -463,15 +469,15 @@ class Missions:
         """The client says that its roots changed: look again for every active mission of this agent."""
         with self._desk.opened(caller) as opened:
             for head in opened.store.missions(agent=caller.agent, status=MissionStatus.ACTIVE.value, limit=100):
+                looked = self._look(opened, caller, head.mission_id)
                 with self._log.turn(opened, caller, head.mission_id) as turn:
-                    self._looked_again(turn)
+                    self._guarded(turn, looked)
 
-    def _look(self, turn: Turn) -> Looked:
-        spec = turn.course.spec
-        return self._guard.look(turn.caller, repo=spec.repo, federation_intent=spec.federation_intent)
-
-    def _looked_again(self, turn: Turn) -> None:
-        self._guarded(turn, self._look(turn))
+    def _look(self, opened: OpenBrain, caller: Caller, mission_id: str) -> Looked:
+        """Look where the mission is. Git is asked for it, so nothing is held meanwhile."""
+        with self._log.reading(opened, mission_id) as course:
+            spec = course.spec
+        return self._guard.look(caller, repo=spec.repo, federation_intent=spec.federation_intent)
 
     @staticmethod
     def _guarded(turn: Turn, looked: Looked) -> None:
@@ -480,7 +486,9 @@ class Missions:
 
 
 def _report(told: dict[str, Any], whole: dict[str, Any] | None) -> Report:
-    split = {name: value for name, value in told.items() if value not in (None, 0) and name not in ("event_type", "payload")}
+    # A duration of 0 is the default and says nothing; a confidence of 0 says a lot.
+    unsaid = {"event_type", "payload"} | ({"duration_ms"} if not told.get("duration_ms") else set())
+    split = {name: value for name, value in told.items() if value is not None and name not in unsaid}
     return reported(whole if whole is not None else told.get("event_type"), told.get("payload"), split)
 
 
