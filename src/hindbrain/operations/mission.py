@@ -302,7 +302,10 @@ def export(
     mission_id: MissionId = None,
     format: Annotated[str, Meta(description="state, events, flight, handoff, proof or prov-json")] = "state",  # noqa: A002
 ) -> dict[str, Any]:
-    """Give a mission as data: its state, events, flight record, hand-over, proof packet or PROV-JSON."""
+    """Give a mission as data: its state, events, flight record, hand-over, proof packet or PROV-JSON.
+
+    On the command line --out FILE writes it as a file, byte for byte as verify-packet wants it; a file that is there is never
+    overwritten."""
     return call.house.missions.telling.export(call.caller, mission_id=mission_id, form=format)
 
 

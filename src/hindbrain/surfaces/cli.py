@@ -106,7 +106,12 @@ def _operation(rest: list[str], given: dict[str, Any]) -> int:
     if found is None:
         return _unknown(rest, known, given)
     op, count = found
-    read = arguments.parse(op, rest[count:], given)
+    words, out = rest[count:], None
+    if op["name"] == "mission.export":  # the file is written by whoever typed it, not by the owner
+        from hindbrain.surfaces import mission_exporting
+
+        out, words = mission_exporting.taken(words)
+    read = arguments.parse(op, words, given)
     if given.get("help"):
         from hindbrain.surfaces import helping
 
@@ -124,6 +129,8 @@ def _operation(rest: list[str], given: dict[str, Any]) -> int:
         from hindbrain.surfaces import mission_running
 
         return mission_running.go(op, read, given)
+    if out is not None:
+        return mission_exporting.go(op, read, given, out)
     return carry_out(op, read, given)
 
 

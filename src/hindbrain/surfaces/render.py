@@ -53,13 +53,18 @@ def text(answer: Mapping[str, Any], *, colour: bool, failed: bool = False, width
     rendered = answer.get("rendered")
     if isinstance(rendered, str) and rendered.strip():
         lines += clean(rendered).rstrip().split("\n")
-        lines += [f"{_words(key)}: {_inline(answer[key], key)}" for key in _NOTES if answer.get(key)]
+        lines += [f"{_words(key)}: {_inline(answer[key], key)}" for key in _NOTES if not _said(answer.get(key), rendered)]
     elif not failed:
         lines += _fields({key: value for key, value in answer.items() if key not in _HIDDEN}, width, paint) or ["done"]
     contract = answer.get("agent_runtime_contract")
     if isinstance(contract, dict):
         lines.append(_contract_line(contract))
     return "\n".join(lines)
+
+
+def _said(note: Any, rendered: str) -> bool:
+    """Whether a text says a note already, or there is none."""
+    return all(isinstance(one, str) and one in rendered for one in (note if isinstance(note, list) else [note] if note else ()))
 
 
 def _contract_line(contract: Mapping[str, Any]) -> str:

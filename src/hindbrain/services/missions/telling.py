@@ -2,6 +2,7 @@
 
 import json
 import logging
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -9,12 +10,13 @@ import msgspec
 
 from hindbrain.domain.caller import Caller
 from hindbrain.domain.errors import InvalidParams, PathRefused, UnknownMission
-from hindbrain.domain.mission import MissionStatus, NextMove
+from hindbrain.domain.mission import MissionStatus, Move, NextMove
 from hindbrain.engines.course import Course, stated
 from hindbrain.engines.mission_chain import first_break
 from hindbrain.engines.mission_packet import verify_packet
 from hindbrain.engines.moments import stamped
 from hindbrain.engines.provenance import prov_json
+from hindbrain.policy.missions import OBSERVED
 from hindbrain.services.brains import OpenBrain
 from hindbrain.services.missions.desk import Desk, chosen
 from hindbrain.services.missions.flight import Flights
@@ -135,6 +137,7 @@ class Telling:
             "ok": True,
             "schema": "hindbrain-mission-packet-check-v1",
             "valid": not findings,
+            "exit_code": 1 if findings else 0,
             "findings": findings,
             "events_checked": len(chain) if chain is not None else 0,
             "ledger_checked": known,
@@ -233,6 +236,8 @@ def rendered_event(answer: dict[str, Any]) -> str:
     event = answer["event"]
     told = f"{event['event_type']} {event['target'] or ''}".strip()
     lines = [f"{answer['event_id']} {told}: {event['outcome']}, {answer['evidence_class']}"]
+    if why := event["payload"].get("not_seen"):
+        lines.append(f"not seen: {why}")
     lines += [f"{one['rule']}: {one['message']}" for one in answer["loop_warnings"]]
     lines += [f"warning: {one}" for one in answer["warnings"]]
     return "\n".join(lines)
@@ -242,6 +247,8 @@ def rendered_next(told: NextMove) -> str:
     move = told.move
     lines = [f"{told.step_id}. {move.type} {move.target} with {move.tool}: {move.why}", f"shows: {move.evidence_required}"]
     lines += [f"look at: {one}" for one in move.suggested_focus]
+    if command := _command(move):
+        lines.append(f"run: {command}")
     lines += [f"do not: {one.item}: {one.reason} (until {one.until})" for one in told.policy.do_not]
     lines += [f"{one.rule}: {one.message}" for one in told.loop_warnings]
     if told.directive:
@@ -251,6 +258,25 @@ def rendered_next(told: NextMove) -> str:
     lines += [f"experience: {one}" for one in told.doctrine]
     lines.append(f"stop when: {told.policy.stop_condition}; else {told.policy.fallback}")
     return "\n".join(lines)
+
+
+def _command(move: Move) -> str:
+    """The move as somebody would type it; nothing for a tool that is not ours."""
+    if move.tool not in OBSERVED and not move.tool.startswith("mission."):
+        return ""
+    words = ["hindbrain", *move.tool.replace("_", "-").split(".")]
+    given = {name: value for name, value in move.arguments.items() if name != "mission_id"}
+    if given.get("payload") == {"linked_seqs": []}:  # a sweep with nothing in it yet would not count
+        return ""
+    if move.tool == "mission.claim":
+        words.append("WHAT IT SHOWS")
+    if move.tool == "mission.run":
+        return shlex.join([*words, "--", *map(str, given.get("command", ()))])
+    for name, value in given.items():
+        listed = value if isinstance(value, list | tuple) else [value]
+        for one in listed:
+            words += [f"--{name.replace('_', '-')}", one if isinstance(one, str) else json.dumps(one)]
+    return shlex.join(words)
 
 
 def _rendered_state(course: Course, now: int) -> str:

@@ -160,8 +160,10 @@ class Witness:
                 if GRADES[one.evidence_class] == "direct" and one.event_type not in SWEEPS and one.seq > turn.course.last_verified
             }
         )
-        found = {"linked_seqs": inside}
-        return (_C.DIRECT_COVERAGE_SWEEP if inside else _C.DIRECT_UNVERIFIED), found
+        if not inside:
+            why = "linked_events names no direct event since the last verified claim, so it does not count"
+            return _C.DIRECT_UNVERIFIED, {"linked_seqs": [], "not_seen": why}
+        return _C.DIRECT_COVERAGE_SWEEP, {"linked_seqs": inside}
 
     # -- what a claim refers to --------------------------------------------------------------------------------------
 
