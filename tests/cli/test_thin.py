@@ -23,7 +23,7 @@ NORTH: dict[str, Any] = {
     "progress": False,
     "positional": ["query"],
     "raises": [],
-    "surfaces": ["cli"],
+    "surfaces": ["cli", "mcp", "http"],
 }
 
 # Each of these costs between a tenth and the whole of what a thin call may take.
