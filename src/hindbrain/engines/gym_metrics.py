@@ -110,14 +110,15 @@ def rate(part: int, whole: int) -> float | None:
 def first_good(key: AnswerKey, run: LaneRun, found: Sequence[FindingStanding]) -> int | None:
     """Milliseconds from the agent's first event to its first right finding: a planted defect, or without a key the first claim
     that was verified by direct evidence."""
-    began = next((at for one in run.events if one.actor.startswith(AGENT_STARTED) and (at := _at(one)) is not None), None)
+    events = (*run.parent_events, *run.events)  # the work of both agents, where one took over from the other
+    began = next((at for one in events if one.actor.startswith(AGENT_STARTED) and (at := _at(one)) is not None), None)
     if began is None:
         return None
     if key.seeds:
         right = {one.finding_id for one in found if one.standing == "seeded"}
         times = [one.at_ms for one in run.findings if one.finding_id in right]
     else:
-        times = [at for one in run.events if _proven(one) and (at := _at(one)) is not None]
+        times = [at for one in events if _proven(one) and (at := _at(one)) is not None]
     # A finding from before the first event was not recorded as it happened: then there is no time to tell.
     return min(times) - began if times and min(times) >= began else None
 

@@ -93,8 +93,8 @@ def run(
         place = _place(call, round)
     else:
         wish = Wish(
-            fixtures=tuple(fixture or ()),
-            lanes=tuple(lanes or ()),
+            fixtures=_names(fixture),
+            lanes=_names(lanes),
             repeats=repeats,
             budget=budget,
             change=change,
@@ -207,6 +207,11 @@ def _place(call: Call, name: str) -> RoundDirectory:
     """A round by id; a directory only from a process of the user."""
     paths = call.caller.reads_files
     return call.house.gym.rounds.open(name if name.startswith("rnd_") or not paths else absolute(name, call), paths=paths)
+
+
+def _names(given: list[str] | None) -> tuple[str, ...]:
+    """Names as people type them: one flag each, or several with commas between."""
+    return tuple(name for one in given or () for name in one.replace(",", " ").split())
 
 
 def _named(call: Call, text: str) -> tuple[Report, Arm | None]:

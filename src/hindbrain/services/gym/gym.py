@@ -167,6 +167,12 @@ class Gym:
             raise InvalidParams(
                 "the lane agent and an agent command go together", fix="give --lanes agent --agent-command 'PROGRAM … {prompt}'"
             )
+        arms = [LANES[one].arm for one in lanes]
+        if double := [one for one in lanes if arms.count(LANES[one].arm) > 1]:
+            raise InvalidParams(
+                f"{' and '.join(double)} are of one arm, and a report never mixes two agents in an arm",
+                fix="run them as rounds of their own, then hold one against the other: gym compare",
+            )
         if wish.agent_command and redacted(wish.agent_command) != wish.agent_command:
             raise InvalidParams("the agent command holds a secret", fix="let the command read it from its environment")
 

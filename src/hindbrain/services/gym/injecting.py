@@ -1,6 +1,7 @@
 """Wrong bindings put in on purpose: a session of one repository is asked to work on another, and carries on."""
 
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -48,6 +49,5 @@ def injected(fixtures: Fixtures, info: FixtureInfo, opener: Opener, directory: P
     return tuple(found)
 
 
-def _events(answer: dict[str, object]) -> tuple[MissionEvent, ...]:
-    data = answer.get("data")
-    return tuple(msgspec.convert(one, MissionEvent) for one in data) if isinstance(data, list) else ()
+def _events(answer: dict[str, Any]) -> tuple[MissionEvent, ...]:
+    return tuple(msgspec.convert(one, MissionEvent) for one in answer.get("data") or ())
