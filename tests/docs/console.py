@@ -102,7 +102,7 @@ def missing(command: Command, output: str, home: str) -> list[str]:
 class Terminal:
     """A terminal of one person with a home directory of their own. Directory and exported variables carry over."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, *, mode: str = "auto") -> None:
         self._state = directory / "state"
         self._home = directory / "home"
         self._state.mkdir()
@@ -119,6 +119,8 @@ class Terminal:
             "COLUMNS": str(COLUMNS),
             "GIT_CONFIG_GLOBAL": str(self._state / "gitconfig"),
         }
+        if mode != "auto":
+            self._environ["HINDBRAIN_MODE"] = mode
 
     @property
     def home(self) -> str:
