@@ -20,15 +20,24 @@ from hindbrain.domain.mission import (
     VerifyResult,
 )
 from hindbrain.engines.claim_wording import says_it_passes
-from hindbrain.policy.missions import GRADES
+from hindbrain.policy.missions import GRADES, SWEEPS
 from hindbrain.policy.proof import CONFIDENCE_CAP, LABELS, RANKS
 
-__all__ = ["Judgement", "Reference", "Resolved", "about", "judged", "place_of", "read_reference"]
+__all__ = ["Judgement", "Reference", "Resolved", "about", "judged", "place_of", "read_reference", "subjects"]
 
 _EVENT = re.compile(r"\A(?:event:)?(evt_[A-Za-z0-9_-]{1,60})\Z")
 _PLACE = re.compile(r"\A(?P<path>.+?)(?::(?P<line>[1-9]\d{0,8})(?::(?P<column>\d{1,9}))?)?\Z", re.DOTALL)
 _SYMBOL = re.compile(r"::.*\Z|#L\d+.*\Z", re.DOTALL)
 _RUNS = frozenset({EvidenceClass.DIRECT_TEST, EvidenceClass.DIRECT_COMPILER})
+_NAMED_MOST = 5  # things that an event is about, told to whoever looked for another
+# Events whose target is what the agent calls them: what they are about stands in their payload, put there by the runtime.
+_CALLED = SWEEPS | {
+    EventType.LITERAL_SEARCH,
+    EventType.DIFF_READ,
+    EventType.WEB_FETCH,
+    EventType.HOST_HANDSHAKE,
+    EventType.RECOVERY,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,14 +198,15 @@ def _backs(event: MissionEvent, wanted: frozenset[str]) -> bool:
     """A direct event, on what the claim is about."""
     if GRADES[event.evidence_class] != "direct" or event.outcome in (Outcome.ERROR, Outcome.BLOCKED):
         return False
-    return not wanted or bool(wanted & _subjects(event))
+    return not wanted or bool(wanted & subjects(event))
 
 
-def _subjects(event: MissionEvent) -> set[str]:
-    """What an event is about: its target, and what the runtime saw it touch."""
+def subjects(event: MissionEvent) -> set[str]:
+    """What an event is about: what the runtime saw it touch. A target counts where the runtime itself resolved it; the name that
+    an agent gave a search, a diff, a page, a sweep or a handshake shows nothing."""
     more = event.payload.get("targets")
-    found = {about(event.target)} if event.target else set()
-    return found | {about(str(one)) for one in more} if isinstance(more, list | tuple) else found
+    seen = {about(str(one)) for one in more} if isinstance(more, list | tuple) else set()
+    return seen | {about(event.target)} if event.target and event.event_type not in _CALLED else seen
 
 
 def _graded(
@@ -278,7 +288,8 @@ def _lack(one: Resolved, wanted: frozenset[str]) -> str:
     if event.outcome in (Outcome.ERROR, Outcome.BLOCKED):
         return f"event {event.event_id} ended with {event.outcome.value}"
     if GRADES[event.evidence_class] == "direct" and wanted:
-        return f"event {event.event_id} is about {event.target or 'nothing named'}, not about {', '.join(sorted(wanted))}"
+        seen = ", ".join(sorted(subjects(event))[:_NAMED_MOST]) or "nothing named"
+        return f"event {event.event_id} is about {seen}, not about {', '.join(sorted(wanted))}"
     return ""
 
 

@@ -55,6 +55,7 @@ def observed(name: str, given: Mapping[str, Any], answer: Mapping[str, Any]) -> 
     evidence = None
     if kind is EventType.LITERAL_SEARCH:
         payload["hits"] = list(_hits(rows))
+        payload["targets"] = list(dict.fromkeys(one["path"] for one in payload["hits"]))
         evidence = EvidenceClass.DIRECT_SEARCH if payload["hits"] else EvidenceClass.UNCLASSIFIED
     return Observed(
         event_type=kind,

@@ -12,7 +12,7 @@ from hindbrain.domain.errors import HumanNeeded, InvalidParams
 from hindbrain.domain.mission import EventType, EvidenceClass, MissionEvent, Outcome
 from hindbrain.domain.mission_run import Origin, Ran
 from hindbrain.engines.course import Course
-from hindbrain.engines.mission_evidence import Reference, Resolved, about, place_of, read_reference
+from hindbrain.engines.mission_evidence import Reference, Resolved, about, place_of, read_reference, subjects
 from hindbrain.engines.mission_report import Report
 from hindbrain.engines.moments import stamped
 from hindbrain.engines.ran_draft import shown_of
@@ -37,6 +37,7 @@ _GIT_S = 10.0
 _GRAPH = frozenset({_E.SEMANTIC_SEARCH, _E.GRAPH_QUERY, _E.AUDIT, _E.IMPACT, _E.GRAPH_INGEST})
 _TOLD_ONLY = frozenset({_E.TEST_RUN, _E.COMPILE, _E.LINT, _E.COMMAND, _E.RUNTIME_PROBE})
 _PATHS = frozenset({_E.FILE_READ, _E.DIR_LIST, _E.FILE_EDIT})
+_PAGES = ("http://", "https://")
 _DOCUMENTS = (".md", ".markdown", ".light")
 
 Seen = tuple[EvidenceClass, dict[str, Any]]
@@ -69,12 +70,13 @@ class Witness:
         roots = _roots(turn.course)
         report = _placed(report, roots)
         established, found, outcome, digest = self._established(turn, report, roots)
+        target = str(found.pop("target", report.target))  # a file by the place where it was read
         return Draft(
             event_type=report.event_type,
             actor=OPERATOR if human and report.event_type is _E.HUMAN_STATEMENT else turn.agent,
             source="agent",
             tool=report.tool,
-            target=report.target,
+            target=target,
             target_digest=digest,
             evidence=_weighed(report.label, established, EVENTS[report.event_type].evidence),
             outcome=outcome or report.outcome,
@@ -120,7 +122,7 @@ class Witness:
         if report.told_digest is not None and report.told_digest.removeprefix("sha256:") != seen.digest.removeprefix("sha256:"):
             return _C.DIRECT_UNVERIFIED, {"not_seen": "the file is not the one that was read"}, None, seen.digest
         document = self._documented(turn, seen)
-        return document or _C.DIRECT_SOURCE, {}, None, seen.digest
+        return document or _C.DIRECT_SOURCE, {"target": seen.path}, None, seen.digest
 
     def _documented(self, turn: Turn, seen: SeenFile) -> EvidenceClass | None:
         """What a L1GHT document is worth: it speaks about code, so reading it shows no code."""
@@ -133,7 +135,7 @@ class Witness:
         at = self._handshake(session)
         if at is None or at <= turn.course.created_at:
             return _C.HOST_DESCRIBED, {"session_id": session, "not_seen": "no handshake of that session since the mission began"}
-        return _C.HOST_HANDSHAKE, {"session_id": session, "handshake_at": stamped(at)}
+        return _C.HOST_HANDSHAKE, {"session_id": session, "handshake_at": stamped(at), "targets": [f"session:{session}"]}
 
     def _repaired(self, turn: Turn, report: Report) -> tuple[EvidenceClass, dict[str, Any], Outcome | None, str | None]:
         """A repair that is only told has not happened: a new handshake shows it."""
@@ -153,17 +155,16 @@ class Witness:
             events += [one for one in turn.made if one.seq == seq]
             if 0 < seq <= turn.course.seq:
                 events += self._log.events(turn.opened, turn.course.spec.mission_id, after=seq - 1, limit=1)
-        inside = sorted(
-            {
-                one.seq
-                for one in events
-                if GRADES[one.evidence_class] == "direct" and one.event_type not in SWEEPS and one.seq > turn.course.last_verified
-            }
-        )
+        inside = {
+            one.seq: one
+            for one in events
+            if GRADES[one.evidence_class] == "direct" and one.event_type not in SWEEPS and one.seq > turn.course.last_verified
+        }
         if not inside:
             why = "linked_events names no direct event since the last verified claim, so it does not count"
             return _C.DIRECT_UNVERIFIED, {"linked_seqs": [], "not_seen": why}
-        return _C.DIRECT_COVERAGE_SWEEP, {"linked_seqs": inside}
+        seen = sorted({name for one in inside.values() for name in subjects(one)})
+        return _C.DIRECT_COVERAGE_SWEEP, {"linked_seqs": sorted(inside), "targets": seen[:_LINKS_MOST]}
 
     # -- what a claim refers to --------------------------------------------------------------------------------------
 
@@ -366,7 +367,8 @@ def _fetched(report: Report, roots: tuple[str, ...]) -> Seen:
     seen = seen_file(roots, copy) if isinstance(copy, str) else Unseen(why="no copy of it was kept")
     if isinstance(seen, Unseen):
         return _C.DIRECT_UNVERIFIED, {"not_seen": seen.why}
-    return _C.DIRECT_EXTERNAL, {"copy": seen.path, "copy_digest": seen.digest}
+    named = [report.target] if report.target.startswith(_PAGES) else []  # any other name could be that of a file
+    return _C.DIRECT_EXTERNAL, {"copy": seen.path, "copy_digest": seen.digest, "targets": [*named, seen.path]}
 
 
 def _links(payload: dict[str, Any]) -> tuple[tuple[str, ...], tuple[int, ...]]:

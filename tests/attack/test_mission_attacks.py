@@ -1,0 +1,83 @@
+"""Attacks on missions: nothing is proven by being said, a refused call changes nothing, and no input takes a mission down."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.world import Actor, World, git
+
+MAIL = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    made = World(tmp_path)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def root(world: World, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A repository with a commit; `gone.py` is named in it and is not there."""
+    made = world.brain("repo", calc_py="def add(a, b):\n    return a - b\n", note_txt="see gone.py\n")
+    git(made, *MAIL, "add", "."), git(made, *MAIL, "commit", "-qm", "first")
+    monkeypatch.chdir(made)
+    return made
+
+
+@pytest.fixture
+def liar(world: World, root: str) -> Actor:
+    actor = world.at(root, "liar")
+    done(actor.call("mission.start", task="review add", mode="review"))
+    return actor
+
+
+def done(answer: dict[str, Any]) -> dict[str, Any]:
+    assert answer["ok"], answer
+    return answer
+
+
+def told(actor: Actor, event_type: str, target: str | None = None, **payload: Any) -> dict[str, Any]:
+    return done(actor.call("mission.event", event_type=event_type, target=target, payload=payload))
+
+
+def judged(actor: Actor, claim: str, *refs: str, **more: Any) -> str:
+    """The verdict on a claim."""
+    given = {"evidence_class": "direct_source", "evidence_refs": list(refs), **more}
+    return str(done(actor.call("mission.verify", claim=claim, **given))["verdict"])
+
+
+def count(actor: Actor) -> int:
+    return int(done(actor.call("mission.status"))["event_count"])
+
+
+# -- evidence that is only called so -----------------------------------------------------------------------------------
+
+
+def test_aol_095_the_name_an_agent_gives_its_evidence_is_not_what_the_evidence_is_about(liar: Actor) -> None:
+    read = told(liar, "file_read", "calc.py")["event_id"]
+    lies = [
+        told(liar, "literal_search", "gone.py", query="return", hits=["calc.py:2:return"]),
+        told(liar, "diff_read", "gone.py", commits=["HEAD"]),
+        told(liar, "web_fetch", "gone.py", copy="calc.py"),
+        told(liar, "web_fetch", "gone.py::https://", copy="calc.py"),
+        told(liar, "coverage_sweep", "gone.py", linked_events=[read]),
+    ]
+
+    assert {one["evidence_class"].removeprefix("direct_") for one in lies} == {"search", "diff", "external", "coverage_sweep"}
+    for number, lie in enumerate(lies):
+        verdict = judged(liar, f"gone.py loses data ({number})", lie["event_id"], targets=["gone.py"])
+        assert verdict == "insufficient_evidence", lie["event"]["event_type"]
+        assert judged(liar, f"add subtracts ({number})", lie["event_id"], targets=["calc.py"]) == "verified_for_mission"
+
+
+def test_aol_095_a_search_that_finds_the_name_of_a_file_has_not_seen_the_file(liar: Actor) -> None:
+    assert done(liar.call("search", query="gone.py"))["results"]
+    seen = done(liar.call("mission.status", events=1))["events"][-1]
+
+    assert (seen["target"], seen["evidence_class"]) == ("gone.py", "direct_search")
+    assert judged(liar, "gone.py loses data", seen["event_id"], targets=["gone.py"]) == "insufficient_evidence"
+    assert judged(liar, "the note names gone.py", seen["event_id"], targets=["note.txt"]) == "verified_for_mission"
