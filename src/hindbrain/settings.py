@@ -294,6 +294,15 @@ SETTINGS: tuple[Setting, ...] = (
         environment="HINDBRAIN_OTEL_EXPORT",
     ),
     Setting(
+        name="update_source",
+        default="",
+        help=(
+            "where newer releases are looked for: a wheel, a directory of wheels, a release file, or the address of one; "
+            "empty looks nowhere"
+        ),
+        read_by="hindbrain.services.house",
+    ),
+    Setting(
         name="flight.redact_external",
         default=False,
         help="whether missions keep targets outside their repository as digests only",

@@ -11,6 +11,7 @@ import pytest
 from hindbrain.operations import REGISTRY, Effect
 from tests.conformance.house import archive, found
 from tests.control.test_tuning import Recorder, a_lesson
+from tests.support import installations
 from tests.support.model import tiny_weights
 from tests.support.palaces import Palace, mempal
 from tests.support.world import Actor, World
@@ -284,6 +285,14 @@ def rejected_value_that_is_restored(scene: Scene) -> Answer:
     return scene.called("memory.restore", evidence_id=row)
 
 
+def updated(s: Scene) -> Answer:
+    """A newer release is put in place of a small installation."""
+    installed = installations.tree(s.world.place / "lib")
+    s.world.restart(update_source=str(installations.wheel(s.world.place / "wheels", "2.0")))
+    s.world.app.house.program = installed.base
+    return s.called("update.apply", yes=True)
+
+
 # entry point -> what breaks the policy there. Every one of them is also called by an agent whose id holds a secret.
 ATTACKS: dict[str, dict[str, Act]] = {
     "memorize": {
@@ -371,6 +380,10 @@ ATTACKS: dict[str, dict[str, Act]] = {
     "federate": {},
     "federate_auto": {},
     "doctor.fix": {},
+    "update.apply": {},
+    "update.rollback": {},
+    "hosts.apply": {},
+    "restart": {},
     "light.new": {
         "secret": lambda s: s.called("light.new", path="plan.light.md", title=f"deploys use {TOKEN}"),
         "secret name": lambda s: s.called("light.new", path="plan.light.md", title="Plan", entities=["Worker", TOKEN]),
@@ -654,6 +667,10 @@ LAWS: dict[str, Act] = {
     ),
     "pack": lambda s: s.called("pack", host="claude", out=s.root, yes=True),
     "doctor.fix": lambda s: s.called("doctor.fix", yes=True),
+    "update.apply": lambda s: updated(s),
+    "update.rollback": lambda s: updated(s) and s.called("update.rollback", yes=True),
+    "hosts.apply": lambda s: s.called("hosts.apply", host="claude-code", project=s.root),
+    "restart": lambda s: s.called("restart", host="claude-code", yes=True),
     "model.install": lambda s: s.with_model("model.install"),
     "model.embed": lambda s: s.with_model("model.embed"),
     "model.remove": lambda s: s.with_model("model.remove"),
@@ -764,6 +781,7 @@ def test_conf_07_a_secret_in_an_agents_name_is_refused_and_not_recorded(scene: S
     asked = {"rule": "00000000", "name": "a", "precondition": "b", "check": "true", "evidence": ["evt_0"]}
     files |= {"skill.add": asked}
     files |= {"light.new": {"path": "a.light.md", "title": "A"}, "light.confirm": {"path": "a.light.md"}, "pack": {}}
+    files |= {"update.apply": {}, "update.rollback": {}, "hosts.apply": {"host": "codex"}, "restart": {"host": "codex"}}
     files |= {"mission.start": {"task": "review the tram"}, "mission.event": {"event_type": "note"}, "mission.next": {}}
     files |= {"mission.claim": {"claim": "a"}, "mission.verify": {"claim": "a", "evidence_class": "inferred"}}
     files |= {

@@ -21,7 +21,7 @@ def host_of(client_name: str, agent: str | None) -> str | None:
 
 def latest(records: Iterable[Handshake], host: str) -> Handshake | None:
     """The newest handshake of a host."""
-    return max((one for one in records if one.host == host), key=lambda one: one.at, default=None)
+    return max(reversed([one for one in records if one.host == host]), key=lambda one: one.at, default=None)
 
 
 def changed_at(changes: Sequence[Change], host: str, *, entry: str | None, file_at: int | None) -> int:

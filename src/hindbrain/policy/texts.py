@@ -81,7 +81,8 @@ RULES = """\
 - `guard` says which workspace you are really in, whether the graph is of it, and the way out when it is not. `ask` answers ten
   questions about your own work: workspace, freshness, route, next, avoid, proven, covered, failed, resumable, rebound.
 - The program itself: `doctor`, `doctor.fix`, `instances`, `session_handshake`, `trust_selftest`, `recovery_playbook`,
-  `update.status`, `update.plan`, `hosts.status`, `hosts.plan`, `model.status`, `model.install`, `model.embed`,
+  `update.status`, `update.check`, `update.plan`, `update.apply`, `update.rollback`, `hosts.status`, `hosts.plan`,
+  `hosts.apply`, `restart`, `model.status`, `model.install`, `model.embed`,
   `model.remove`, `operations` and `help`; `control.models` and `control.cost` say which models serve the control loop and
   what they cost; `control.tune` proposes numbers of the controller from recorded tasks, and `control.apply_tuning` is a
   person's way to put them in force. `control.watch` shows what was said in a task; `control.audit` and

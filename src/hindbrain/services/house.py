@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hindbrain.engines.auditing import Numbers
@@ -102,10 +103,12 @@ if TYPE_CHECKING:
     from hindbrain.services.graph_room import GraphRoom
     from hindbrain.services.gym.gym import Gym
     from hindbrain.services.gym.ports import Opener
+    from hindbrain.services.hosting import Hosting
     from hindbrain.services.light_documents import LightDocuments
     from hindbrain.services.missions.asking import Asking
     from hindbrain.services.missions.kernel import Missions
     from hindbrain.services.missions.skill_room import SkillRoom
+    from hindbrain.services.updating import Updating
 
 __all__ = ["House"]
 
@@ -215,6 +218,7 @@ class House:
         # A notice may be the first that this process hears of missions: they are put together for it.
         self.guard.rechecks.append(lambda caller: self.missions.recheck(caller))
         self.handshakes = Handshakes(home, clock)
+        self.program: Path | None = None  # the directory that updates replace; without one, where this process runs from
         self.recovery = Recovery(home, self.brains, self.router, self.contract, self.environ, self.handshakes)
         self.repairs = Repairs(home, self.brains, self.embedding, self.graphs, self.ingests, clock)
         served = bool(settings.text("store_url"))
@@ -248,6 +252,21 @@ class House:
         self._graph_room: GraphRoom | None = None
         self._runs: Runs | None = None
         self._graph_room_lock = threading.Lock()
+
+    @property
+    def updating(self) -> "Updating":
+        """Updates of the program; asked for at a terminal, now and then."""
+        from hindbrain.services.updating import Updating
+
+        source = self.settings.text("update_source")
+        return Updating(self.home, self.handshakes, self.clock, source=source, program=self.program)
+
+    @property
+    def hosting(self) -> "Hosting":
+        """Changes to agent hosts; asked for at a terminal, now and then."""
+        from hindbrain.services.hosting import Hosting
+
+        return Hosting(self.home, self.recovery, self.handshakes, self.clock)
 
     @property
     def finding(self) -> "Finding":

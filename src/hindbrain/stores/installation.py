@@ -24,6 +24,7 @@ __all__ = [
     "build_of",
     "executables",
     "installed",
+    "package_dir",
     "release",
     "running",
     "started_as",
@@ -85,16 +86,16 @@ def build_of(package: Path) -> str:
 @cache
 def started_as() -> str:
     """The build id of this process: what was on disk when it was first asked, which the owner does when it starts."""
-    return build_of(_package())
+    return build_of(package_dir())
 
 
-def _package() -> Path:
+def package_dir() -> Path:
     return Path(__file__).resolve().parents[1]
 
 
 def installed() -> Installed:
     """The program that would start now."""
-    package = _package()
+    package = package_dir()
     try:
         record = metadata.distribution("hindbrain")
         recorded: str | None = record.version

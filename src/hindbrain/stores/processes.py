@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,6 +11,8 @@ __all__ = ["Process", "end", "process"]
 
 _PROC = Path("/proc")
 _PS_S = 5.0
+_END_S = 5.0  # a bridge ends at once; an embedded server closes its brains first
+_PAUSE_S = 0.02
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,12 +56,17 @@ def _from_ps(pid: int) -> Process | None:
     return Process(pid=pid, started=started, executable=os.path.realpath(executable), command=tuple(command.split()))
 
 
-def end(found: Process) -> bool:
-    """Ask a process to end, if it still is the one that was looked at."""
+def end(found: Process, *, wait_s: float = _END_S) -> bool:
+    """Ask a process to end, if it still is the one that was looked at; whether it is gone."""
     if process(found.pid) != found:
         return False
     try:
         os.kill(found.pid, signal.SIGTERM)
     except ProcessLookupError:
-        return False
+        return True
+    deadline = time.monotonic() + wait_s
+    while process(found.pid) == found:
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(_PAUSE_S)
     return True

@@ -102,6 +102,8 @@ _BY_NAME = {
     "memory.import.path": "palace.db",
     "pattern": "**/*.py",
     "ask.topic": "workspace",
+    "hosts.apply.host": "claude-code",
+    "restart.host": "claude-code",
     "guard.repo": "/src/app",
     "feature": "include_cards",
     "surface": "card-context",
