@@ -109,7 +109,17 @@ def seek(
     options: dict[str, Any] = {"scope": scope, "node_types": node_types, "min_score": min_score, "related": graph_rerank}
     code = call.house.finding.code(route, query, limit=top_k, tier=wanted, **options)
     answer = with_code(answer, code, top_k=top_k, budget=recall_service.tokens, node_types=node_types)
+    answer |= _degraded(answer)
     return Retrieved(answer=answer, candidates=(found if rows else 0) + code.found, scope=scope)
+
+
+def _degraded(answer: dict[str, Any]) -> dict[str, Any]:
+    """An empty answer because something did not answer is no absence: what is wrong, and the way out as it can be called."""
+    silent = [one for one in answer["honest_gaps"] if one["kind"].endswith("_unreachable") or one["kind"] == "graph_lost"]
+    if answer["results"] or not silent:
+        return {}
+    told = [text for one in silent if (text := gap_text(one)) not in answer["rendered"]]
+    return {"status": "blocked", "diagnosis": silent[0], "rendered": "\n".join([answer["rendered"], *told])}
 
 
 def _memory_scope(scope: str | None) -> bool:
