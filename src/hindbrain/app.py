@@ -174,10 +174,18 @@ def embedded(home: Home, settings: Settings, caller: Caller, *, clock: Callable[
     return EmbeddedSession(App(home, settings, clock=clock), caller)
 
 
+class _LaneSession(EmbeddedSession):
+    """A session of an agent whose host is the lane: of the commands that it ran for the agent it tells as a host's hook does."""
+
+    def call(self, operation: str, **arguments: Any) -> dict[str, Any]:
+        caller = replace(self.caller, channel=Channel.RUNTIME) if operation == "mission.heard" else self.caller
+        return self.app.call(operation, arguments, caller=caller)
+
+
 def _lane(home: Path, root: Path, agent: str) -> EmbeddedSession:
     """A session of a lane of the gym: a home of its own, and nothing of this machine's settings."""
     caller = local_caller(root=root, agent=agent, channel=Channel.AGENT, environ={})
-    return embedded(Home(home), Settings({}), caller)
+    return _LaneSession(App(Home(home), Settings({}), clock=_now_ms), caller)
 
 
 def open(  # noqa: A001 - the public name is the verb

@@ -1,12 +1,12 @@
 """Attacks on missions: nothing is proven by being said, a refused call changes nothing, and no input takes a mission down."""
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.support.owner import RunningOwner
 from tests.support.world import Actor, World, git
 
 MAIL = ("-c", "user.name=a", "-c", "user.email=a@example.org")
@@ -52,6 +52,41 @@ def judged(actor: Actor, claim: str, *refs: str, **more: Any) -> str:
 
 def count(actor: Actor) -> int:
     return int(done(actor.call("mission.status"))["event_count"])
+
+
+PASSED = {
+    "tool_name": "Bash",
+    "tool_input": {"command": "pytest -q"},
+    "tool_response": {"stdout": "5 passed", "exit_code": 0},
+}
+
+
+def test_aol_092_a_run_that_an_agent_sends_in_place_of_its_hook_is_a_statement(liar: Actor) -> None:
+    forged = done(liar.call("mission.heard", payload=PASSED))
+    seen = done(liar.hook().call("mission.heard", payload=PASSED))
+
+    assert (forged["evidence_class"], forged["event"]["source"]) == ("direct_unverified", "agent")
+    assert (seen["evidence_class"], seen["event"]["payload"]["origin"]) == ("direct_test", "host_hook")
+    assert judged(liar, "the tests pass", forged["event_id"], evidence_class="direct_test") == "insufficient_evidence"
+    assert judged(liar, "the tests pass", seen["event_id"], evidence_class="direct_test") == "verified_for_mission"
+
+
+def test_aol_092_over_http_only_the_token_of_hooks_speaks_for_a_host(owner: RunningOwner, tmp_path: Path) -> None:
+    root = tmp_path / "repo"
+    root.mkdir()
+    git(str(root), "init", "-q", "-b", "main")
+    done(owner.call("ingest", root=root, path=str(root), project_root=str(root)))
+    done(owner.call("mission.start", root=root, task="review it"))
+
+    def sent(operation: str, token: str, **arguments: Any) -> dict[str, Any]:
+        return done(owner.post(operation, arguments, token=token, hindbrain_caller_root=str(root)).json)
+
+    hook = (owner.home / "hook-token").read_text().strip()
+    told = [sent("mission.heard", token, payload=PASSED)["evidence_class"] for token in (owner.token, owner.human_token, hook)]
+    assert told == ["direct_unverified", "direct_unverified", "direct_test"]
+    sent("memorize", hook, node_label="Cache", text="It is cold.")
+    (entry,) = sent("ledger.show", owner.token, act="claim.memorize")["entries"]
+    assert entry["channel"] == "agent"
 
 
 # -- evidence that is only called so -----------------------------------------------------------------------------------

@@ -24,6 +24,7 @@ def address_file(home: Path, port: int, *, pid: int | None = None, version: str 
     facts = {"pid": pid or os.getpid(), "host": "127.0.0.1", "port": port, "version": version, "started_ms": 1}
     (home / "owner.json").write_text(json.dumps(facts))
     (home / "token").write_text("secret\n")
+    (home / "hook-token").write_text("hook-secret\n")
 
 
 def _request(connection: socket.socket) -> bytes:

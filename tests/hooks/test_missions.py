@@ -28,6 +28,7 @@ def test_aol_092_a_hook_tells_the_owner_what_a_tool_did_and_nothing_else(program
 
     assert (ended.code, ended.json) == (0, {})
     assert b"POST /api/op/mission.heard HTTP/1.1" in heard[0]
+    assert b"Authorization: Bearer hook-secret\r\n" in heard[0]
     assert b"2 passed" in heard[0]
     assert b"transcript" not in heard[0]
 

@@ -136,7 +136,7 @@ def test_aol_098_a_run_that_failed_rejects_that_the_tests_pass_whatever_the_agen
 def heard(actor: Actor, command: str, **answer: Any) -> dict[str, Any]:
     """What a host's hook tells after a command."""
     told = {"tool_name": "Bash", "tool_input": {"command": command}, "tool_response": answer, "cwd": str(Path.cwd())}
-    return done(actor.call("mission.heard", payload=told))
+    return done(actor.hook().call("mission.heard", payload=told))
 
 
 def test_aol_092_a_command_that_a_host_saw_end_is_direct_evidence(world: World, hunter: Actor) -> None:

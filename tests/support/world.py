@@ -5,6 +5,7 @@ import os
 import secrets
 import subprocess
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,10 @@ class Actor:
 
     def call(self, operation: str, **arguments: Any) -> dict[str, Any]:
         return held(self._world.app.call(operation, arguments, caller=self.caller))
+
+    def hook(self) -> "Actor":
+        """The hook of this agent's host, which tells what it saw."""
+        return Actor(self._world, replace(self.caller, channel=Channel.RUNTIME))
 
     def memorize(self, label: str, text: str = "", **more: Any) -> dict[str, Any]:
         """Write a one-block claim and insist that it was taken."""

@@ -8,7 +8,7 @@ from hindbrain.domain.task import Count, Record
 
 __all__ = ["Origin", "Ran"]
 
-Origin = Literal["mission_run", "host_hook"]
+Origin = Literal["mission_run", "host_hook", "told"]
 Hex = Annotated[str, Meta(pattern="^sha256:[0-9a-f]{64}$")]
 
 

@@ -359,5 +359,7 @@ def heard(
     call: Call,
     payload: Annotated[dict[str, Any], Meta(description="what the host gave its hook after a tool was used")],
 ) -> dict[str, Any]:
-    """Record what a host's hook tells of a tool that was used, in the active mission of that agent. Without one, nothing."""
+    """Record what a host's hook tells of a tool that was used, in the active mission of that agent. Without one, nothing.
+
+    A command counts as seen when the hook itself tells it, with its own token; from an agent it is a statement."""
     return call.house.missions.heard(call.caller, payload=payload)

@@ -337,7 +337,7 @@ class Doctor:
         return found
 
     def _places(self, warnings: list[dict[str, Any]]) -> None:
-        for path in (self._home.token_file, self._home.human_token_file):
+        for path in (self._home.token_file, self._home.human_token_file, self._home.hook_token_file):
             if path.exists() and path.stat().st_mode & 0o077:
                 warnings.append(_warning("warn", "token_readable", f"{path} can be read by others", f"chmod 600 {path}"))
 

@@ -164,7 +164,7 @@ class Repairs:
 
     def _private(self) -> list[_Repair]:
         found = []
-        for path in (self._home.token_file, self._home.human_token_file):
+        for path in (self._home.token_file, self._home.human_token_file, self._home.hook_token_file):
             if path.exists() and path.stat().st_mode & 0o077:
                 found.append(
                     _Repair(

@@ -63,6 +63,7 @@ class Home:
         self.start_lock = path / "start.lock"
         self.token_file = path / "token"
         self.human_token_file = path / "human-token"
+        self.hook_token_file = path / "hook-token"
         self.config_file = path / "config.toml"
         self.manifest_file = path / "manifest.json"
         self.refusals_file = path / "refusals.jsonl"
@@ -161,9 +162,9 @@ class Home:
         found = _read_json(self.brain_dir(brain) / "project_brain.json")
         return int(found.get("node_count") or 0), int(found.get("edge_count") or 0)
 
-    def token(self, *, human: bool = False) -> str:
-        """The token of this home, made on first use and readable by its user only."""
-        path = self.human_token_file if human else self.token_file
+    def token(self, *, human: bool = False, hook: bool = False) -> str:
+        """The token of this home, made on first use and readable by its user only. Persons and hooks of hosts have their own."""
+        path = self.human_token_file if human else self.hook_token_file if hook else self.token_file
         try:
             return path.read_text(encoding="ascii").strip()
         except FileNotFoundError:

@@ -124,10 +124,10 @@ def find_owner(home: str, timeout: float = CONNECT_S) -> OwnerAddress | None:
     return address
 
 
-def read_token(home: str, *, human: bool = False) -> str:
+def read_token(home: str, *, human: bool = False, hook: bool = False) -> str:
     """The token of a home. Without one nobody may call its owner."""
     try:
-        with open(os.path.join(home, "human-token" if human else "token"), encoding="ascii") as file:
+        with open(os.path.join(home, "human-token" if human else "hook-token" if hook else "token"), encoding="ascii") as file:
             return file.read(4096).strip()
     except (OSError, ValueError) as unreadable:
         raise OwnerGone(f"the token of {home} cannot be read: {unreadable}", sent=False) from unreadable

@@ -35,6 +35,7 @@ _STDIN_S = 1.0
 _STDIN_BYTES = 1 << 20
 
 _AFTER = ("PostToolUse", "PostToolUseFailure", "AfterTool")
+_HEARD = "mission.heard"
 # What a mission hears of a tool; the rest of what a host says is nobody's business.
 _TOLD = ("tool_name", "tool_input", "tool_response", "tool_output", "tool_result", "cwd", "exit_code", "duration_ms")
 
@@ -165,7 +166,7 @@ def _memory(home: str, who: Who, source: str) -> str:
 
 def _tell(home: str, who: Who, source: str, payload: dict[str, Any]) -> None:
     """Tell the mission of this agent, if it has one, what a tool did."""
-    found = _asked(home, who, source, "mission.heard", {"payload": payload})
+    found = _asked(home, who, source, _HEARD, {"payload": payload})
     if not found.get("ok"):
         _note(f"not recorded: {str(found.get('error') or 'no answer')[:200]}")
 
@@ -176,7 +177,7 @@ def _asked(home: str, who: Who, source: str, name: str, given: dict[str, Any]) -
         address = read_owner(home)
         if address is None:
             raise OwnerGone("no owner is up", sent=False)
-        return call(address, read_token(home), name, given, who, _OWNER_S)
+        return call(address, read_token(home, hook=name == _HEARD), name, given, who, _OWNER_S)
     except OwnerGone as gone:
         if gone.sent:
             raise  # it is there but stuck: reading beside it would wait for the same locks
@@ -190,7 +191,7 @@ def _without_owner(home: str, who: Who, source: str, name: str, given: dict[str,
     if calling.mode_of(home, os.environ) != "embedded":
         start_owner(home)
     op = {"name": name, "progress": False}
-    return local_call.run(op, given, home=home, who=who, source=source, human=False)
+    return local_call.run(op, given, home=home, who=who, source=source, human=False, hook=name == _HEARD)
 
 
 if __name__ == "__main__":

@@ -225,7 +225,7 @@ class _Api:
 
     async def operation(self, request: Request) -> Response:
         op = self._offered(request.path_params["name"])
-        asker = asker_of(request)
+        asker = asker_of(request).doing(op["name"])
         arguments = await json_body(request)
         if isinstance(root := arguments.get("caller_root"), str):
             checked_root(root)

@@ -81,6 +81,11 @@ class Asker:
     source: RootSource = RootSource.HEADER
     selected: Selected | None = None
 
+    def doing(self, operation: str) -> "Asker":
+        """The same, for one operation: the token of hooks tells what a host saw, and for all else is an agent's."""
+        told = self.channel is Channel.RUNTIME and operation != "mission.heard"
+        return replace(self, channel=Channel.AGENT) if told else self
+
     def selecting(self, selected: Selected | None) -> "Asker":
         """The same asker, reading a brain by name. In a session of its own: a look must not move the sticky choice."""
         if selected is None:

@@ -15,15 +15,17 @@ from hindbrain.surfaces.manifest import Command
 __all__ = ["run"]
 
 
-def run(op: Command, arguments: dict[str, Any], *, home: str, who: Who, source: str, human: bool) -> dict[str, Any]:
-    """Answer one operation without an owner."""
+def run(
+    op: Command, arguments: dict[str, Any], *, home: str, who: Who, source: str, human: bool, hook: bool = False
+) -> dict[str, Any]:
+    """Answer one operation without an owner. `hook`: a host's hook tells what it saw."""
     place = Home(Path(home))
     caller = Caller(
         agent=AgentId(who.agent) if who.agent else UNKNOWN_AGENT,
         root=who.root,
         root_source=RootSource(source),
         session=SessionId(secrets.token_hex(8)),
-        channel=Channel.HUMAN if human else Channel.AGENT,
+        channel=Channel.HUMAN if human else Channel.RUNTIME if hook else Channel.AGENT,
     )
     app = App(place, Settings.read(place.config_file))
     try:

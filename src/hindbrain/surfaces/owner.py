@@ -202,7 +202,11 @@ class Owner:
                 end_session=self._app.end_session,
             ),
         )
-        tokens = {Channel.AGENT: self._home.token(), Channel.HUMAN: self._home.token(human=True)}
+        tokens = {
+            Channel.AGENT: self._home.token(),
+            Channel.HUMAN: self._home.token(human=True),
+            Channel.RUNTIME: self._home.token(hook=True),  # what a host's hook saw, and no agent says
+        }
         return Guard(routes, hosts=self._hosts(), tokens=tokens, activity=self._activity)
 
     def _hosts(self) -> frozenset[str]:

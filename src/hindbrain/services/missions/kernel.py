@@ -8,10 +8,10 @@ from typing import Any
 
 import msgspec
 
-from hindbrain.domain.caller import Caller
+from hindbrain.domain.caller import Caller, Channel
 from hindbrain.domain.errors import InvalidParams
 from hindbrain.domain.mission import EventType, MissionEvent, MissionStatus, NextMove, VerifyResult
-from hindbrain.domain.mission_run import Ran
+from hindbrain.domain.mission_run import Origin, Ran
 from hindbrain.engines.course import Course
 from hindbrain.engines.guarding import drift
 from hindbrain.engines.host_hook import heard
@@ -186,18 +186,16 @@ class Missions:
         return {**self._told(turn, made), "exit_status": ran.exit_status, "interrupted": ran.interrupted}
 
     def heard(self, caller: Caller, *, payload: dict[str, Any]) -> dict[str, Any]:
-        """Record what a host's hook tells of a tool. Without an active mission there is nothing to record."""
+        """Record what a host's hook tells of a tool. Without an active mission there is nothing to record. What an agent sends
+        in place of its hook is told, and no more."""
         with self._desk.opened(caller) as opened:
             mine = opened.store.missions(agent=caller.agent, status=MissionStatus.ACTIVE.value, limit=2)
             said = heard(payload) if len(mine) == 1 else None
             if said is None:
                 return {"ok": True, "schema": "hindbrain-mission-heard-v1", "recorded": False, "rendered": ""}
             with self._log.turn(opened, caller, mine[0].mission_id) as turn:
-                draft = (
-                    self._witness.ran(turn, said, origin="host_hook")
-                    if isinstance(said, Ran)
-                    else self._witness.draft(turn, said)
-                )
+                origin: Origin = "host_hook" if caller.channel is Channel.RUNTIME else "told"
+                draft = self._witness.ran(turn, said, origin=origin) if isinstance(said, Ran) else self._witness.draft(turn, said)
                 made = self._recorded(turn, draft)
         return {**self._told(turn, made), "schema": "hindbrain-mission-heard-v1", "recorded": True}
 

@@ -239,19 +239,22 @@ class Witness:
     # -- what was run ------------------------------------------------------------------------------------------------
 
     def ran(self, turn: Turn, ran: Ran, *, origin: Origin) -> Draft:
-        """The event of a command that the runtime or a host's hook saw end."""
+        """The event of a command that the runtime or a host's hook saw end; of one that was only told, a statement."""
         roots = _roots(turn.course)
         cwd = os.path.join(turn.course.spec.repo, ran.cwd)
         shown = shown_of(ran, named=lambda word: _file_named(roots, os.path.join(cwd, word)))
         payload = {**shown.payload, "origin": origin, "cwd": named_within(roots, cwd) or "outside"}
+        seen = origin != "told"
+        if not seen:
+            payload["not_seen"] = "it was told by an agent and not by the hook of its host"
         return Draft(
             event_type=shown.event_type,
             actor=turn.agent,
-            source="runtime",
+            source="runtime" if seen else "agent",
             tool=shown.tool,
             target=shown.target,
             target_digest=ran.stdout_digest,
-            evidence=shown.evidence,
+            evidence=shown.evidence if seen else _C.DIRECT_UNVERIFIED,
             outcome=shown.outcome,
             failure_class=shown.failure_class,
             duration_ms=ran.duration_ms,
