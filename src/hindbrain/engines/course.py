@@ -31,6 +31,7 @@ from hindbrain.engines.mission_loops import LoopWatch
 from hindbrain.engines.moments import milliseconds
 from hindbrain.policy.mission_routes import DIRECT_FAMILIES
 from hindbrain.policy.missions import COUNTED_OUT, GRADES, MODES, SWEEPS
+from hindbrain.policy.recovery import STALE_BUILDS
 
 __all__ = ["Course", "Seen", "coursed", "stated"]
 
@@ -101,7 +102,8 @@ class Course:
     checked: set[str] = field(default_factory=set)  # plan, version, changelog, trust, ingest: what was looked at once
     statements: dict[str, str] = field(default_factory=dict)  # of documents: bound, unbound or open
     blocked_retrieval: str | None = None  # the tool that answered nothing though the graph is populated
-    mismatches: set[str] = field(default_factory=set)
+    mismatches: set[str] = field(default_factory=set)  # diagnoses that were ever seen
+    open_faults: dict[str, int] = field(default_factory=dict)  # those that still stand, and since when
     stale_build: bool = False
     followed: dict[str, bool] = field(default_factory=dict)  # rule of experience -> followed or rejected
     tools: dict[str, None] = field(default_factory=dict)
@@ -354,10 +356,15 @@ class Course:
         self._warn(event)
 
     def _recovered(self, event: MissionEvent) -> None:
-        if diagnosis := event.payload.get("diagnosis"):
-            self.mismatches.add(str(diagnosis))
+        diagnosis = str(event.payload.get("diagnosis") or "")
         if event.outcome is Outcome.RECOVERED:
-            self.stale_build = False
+            self.open_faults.pop(diagnosis, None)
+            if diagnosis in ("", *STALE_BUILDS):
+                self.stale_build = False
+        if diagnosis:
+            self.mismatches.add(diagnosis)
+            if event.outcome is not Outcome.RECOVERED:
+                self.open_faults.setdefault(diagnosis, milliseconds(event.timestamp) or 0)
 
     def _handed(self, event: MissionEvent) -> None:
         self.handoffs.append(str(event.payload.get("handoff_id")))

@@ -23,6 +23,7 @@ from hindbrain.domain.errors import (
 )
 from hindbrain.engines.hygiene import scan
 from hindbrain.policy.missions import OBSERVED
+from hindbrain.policy.recovery import RECOVERY_STEPS
 from hindbrain.services.call import Call, Retrieved
 
 __all__ = ["REGISTRY", "Effect", "Operation", "describe", "dispatch", "input_schema", "operation"]
@@ -154,7 +155,7 @@ def dispatch(call: Call, name: str, arguments: Mapping[str, Any]) -> dict[str, A
     scope: str | None = None
     error: str | None = None
     given = {key: value for key, value in arguments.items() if key not in _COMMON and key != "_meta"}
-    watched = name in OBSERVED
+    watched = name in OBSERVED or name in RECOVERY_STEPS
     mission = given.pop("mission_id", None) if watched else None
     began = time.monotonic()
     try:

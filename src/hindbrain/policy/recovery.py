@@ -5,12 +5,14 @@ from collections.abc import Mapping
 __all__ = [
     "CATALOG_NAMES",
     "CHANGES_KEPT",
+    "GUARD_SHOWS",
     "HANDSHAKES_KEPT",
     "LOOKED_FOR",
     "PROOF_BY_LOOK",
     "RECOVERY_STEPS",
     "SOURCE_BYTES_MOST",
     "SOURCE_WAIT_S",
+    "STALE_BUILDS",
     "WHEEL_BYTES_MOST",
 ]
 
@@ -66,3 +68,9 @@ LOOKED_FOR: Mapping[str, str] = {
 
 # What the program sees of itself is proof; the others are about a host, and only a handshake that came later shows them.
 PROOF_BY_LOOK = frozenset({"stale_package", "stale_runtime", "build_mismatch", "graph_populated_retrieval_blocked"})
+
+# What a look of the guard itself shows to be there or to be over.
+GUARD_SHOWS = frozenset({"stale_runtime", "wrong_workspace"})
+
+# Diagnoses of a program that is not the one that is meant.
+STALE_BUILDS = frozenset({"stale_package", "stale_runtime", "build_mismatch"})

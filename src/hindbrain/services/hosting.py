@@ -48,7 +48,7 @@ class Hosting:
             made = self._written(chosen, base, path, text, digest_of(entry))
         return planned(
             "hindbrain-hosts-apply-v0",
-            diagnosis=None if same else "mixed_path_config",
+            diagnosis="mixed_path_config" if old is not None and not same else None,
             evidence={
                 "file": str(path),
                 "entry": {"command": entry["command"], "args": entry["args"], "variables": sorted(entry["env"])},
@@ -123,7 +123,7 @@ class Hosting:
         ]
         return planned(
             "hindbrain-restart-v0",
-            diagnosis="stale_runtime" if living else None,
+            diagnosis=None,
             evidence={"processes": rows, "workspace": caller.root, "in_other_workspaces": elsewhere},
             plan=[
                 *(step(f"end process {one.pid}", f"hindbrain restart --host {host} --yes", mutating=True) for one, _ in living),

@@ -244,7 +244,7 @@ class House:
         self.mission_log = MissionLog(clock, redact_external=settings.flag("flight.redact_external"))
         self.mission_files = MissionFiles(self.mission_log)
         self.mission_log.mirrors.append(self.mission_files.mirror)
-        self.observing = Observing(self.brains, self.router, self.mission_log)
+        self.observing = Observing(self.brains, self.router, self.mission_log, self.handshakes)
         self._missions: Missions | None = None
         self.lane_opener: Opener | None = None  # a session on a home of a lane's own; the composition root gives it
         self._ticking = threading.Lock()

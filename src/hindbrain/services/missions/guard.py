@@ -14,6 +14,7 @@ from hindbrain.domain.caller import AgentId, Caller, Channel, RootSource
 from hindbrain.domain.errors import PathRefused
 from hindbrain.domain.mission import ContextGuard, RootOrigin, TrustEnvelope
 from hindbrain.engines.guarding import GuardFacts, TrustFacts, cased, classified, fingerprint, trusted
+from hindbrain.engines.mission_faults import Fault
 from hindbrain.engines.moments import stamped
 from hindbrain.services.missions.graph import GraphStatus, MissionGraph
 from hindbrain.services.recovery import REQUIRED_TOOLS
@@ -43,6 +44,7 @@ class Looked:
     trust: TrustEnvelope
     stale_build: bool  # what runs is not what is installed
     identity: str  # of the repository, the same in every clone
+    faults: tuple[Fault, ...] = ()  # mismatches of the runtime, by their diagnoses
     warnings: tuple[str, ...] = ()
 
 
@@ -133,16 +135,24 @@ class Guard:
                 checked_at=stamped(self._clock()),
             )
         )
-        warnings = []
+        warnings, faults = [], []
         if owner is not None and owner.problem is not None:
+            faults.append(Fault(name="dead_mcp_transport", evidence={"owner_pid": owner.pid, "problem": owner.problem}))
             warnings.append(f"dead_mcp_transport: the owner of this home (process {owner.pid}) does not answer: {owner.problem}")
         if stale:
+            faults.append(Fault(name="stale_runtime", evidence={"running": runs, "installed": wanted_build}))
             warnings.append(f"stale_runtime: build {runs} runs, {wanted_build} is installed")
         if lacking:
+            faults.append(Fault(name="missing_recovery_tools", evidence={"missing": list(lacking)}))
             warnings.append(f"missing_recovery_tools: the host does not list {', '.join(lacking)}")
         if status.problem is not None:
             warnings.append(f"graph_unreachable: {status.problem}")
-        return Looked(guard=guard, trust=trust, stale_build=stale, identity=identity, warnings=tuple(warnings))
+        if not right:
+            evidence = {"repo": guard.repo, "workspace_root": place, "ingest_roots": list(status.roots)}
+            faults.append(Fault(name="wrong_workspace", evidence=evidence))
+        return Looked(
+            guard=guard, trust=trust, stale_build=stale, identity=identity, faults=tuple(faults), warnings=tuple(warnings)
+        )
 
     # -- places ------------------------------------------------------------------------------------------------------
 

@@ -25,7 +25,8 @@ from hindbrain.services.brains import OpenBrain
 from hindbrain.services.missions.closing import Closing
 from hindbrain.services.missions.control import Lessons, MissionControl
 from hindbrain.services.missions.desk import Desk
-from hindbrain.services.missions.guard import Guard, Looked, guard_payload
+from hindbrain.services.missions.faults import guarded
+from hindbrain.services.missions.guard import Guard, Looked
 from hindbrain.services.missions.handing import Handing
 from hindbrain.services.missions.log import Draft, Turn
 from hindbrain.services.missions.observing import circled
@@ -479,8 +480,7 @@ class Missions:
 
     @staticmethod
     def _guarded(turn: Turn, looked: Looked) -> None:
-        moved = drift(turn.course.guard, looked.guard)
-        turn.add(Draft(event_type=EventType.CONTEXT_GUARD, target=".", payload=guard_payload(looked, moved)))
+        guarded(turn, looked, drift(turn.course.guard, looked.guard))
 
 
 def _report(told: dict[str, Any], whole: dict[str, Any] | None) -> Report:

@@ -8,7 +8,7 @@ import msgspec
 
 from hindbrain.domain.caller import Caller
 from hindbrain.domain.errors import InvalidParams
-from hindbrain.domain.mission import Budget, EventType, MissionMode, MissionSpec
+from hindbrain.domain.mission import Budget, MissionMode, MissionSpec
 from hindbrain.domain.reading import read_criterion
 from hindbrain.domain.task import Criterion
 from hindbrain.engines.course import Course
@@ -17,8 +17,9 @@ from hindbrain.policy.missions import BUDGETS, MODES, POLICY_VERSION, route_of
 from hindbrain.policy.non_claims import STANDING
 from hindbrain.services.brains import OpenBrain
 from hindbrain.services.missions.desk import Desk, chosen
-from hindbrain.services.missions.guard import Guard, Looked, guard_payload
-from hindbrain.services.missions.log import Draft, new_id
+from hindbrain.services.missions.faults import guarded
+from hindbrain.services.missions.guard import Guard, Looked
+from hindbrain.services.missions.log import new_id
 
 __all__ = ["Asked", "Begun", "Starting"]
 
@@ -61,8 +62,7 @@ class Starting:
         """The guard is the first event; nothing of the graph was touched before it."""
         spec = self._spec(opened, caller, asked, looked)
         with self._desk.log.begin(opened, caller, spec) as turn:
-            payload = guard_payload(looked, warnings)
-            turn.add(Draft(event_type=EventType.CONTEXT_GUARD, target=".", payload=payload))
+            guarded(turn, looked, warnings)
         return Begun(course=turn.course, looked=looked)
 
     def look(self, caller: Caller, asked: Asked) -> Looked:
