@@ -2,13 +2,14 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from hindbrain.domain.control import FinalResult, Loss
 from hindbrain.domain.errors import BoundaryViolation
 from hindbrain.domain.message import MessageType, Role
 from hindbrain.domain.notes import Cancel
-from hindbrain.domain.task import Criterion, DispatchManifest, ExecutionResult, SubTask, SubTaskOutcome
+from hindbrain.domain.task import Criterion, DispatchManifest, ExecutionResult, SubTask, SubTaskOutcome, TaskSpec, TaskSpecMore
 from hindbrain.engines.dispatching import PRIOR
 from hindbrain.policy.control import PATHS
 from hindbrain.services.control.dispatcher import Dispatcher
@@ -32,10 +33,12 @@ class Desk:
     def __init__(self) -> None:
         self.voice = RecordingVoice(Role.AGENT_VALIDATOR)
         self.started: list[Started] = []
+        self.classes: list[str] = []
         self.dispatcher = Dispatcher(self.voice, self._start)
 
-    def _start(self, begun: Heard) -> Started:
+    def _start(self, begun: Heard, task_class: str) -> Started:
         assert isinstance(begun.record, SubTask)
+        self.classes.append(task_class)
         self.started.append(Started(begun.record))
         return self.started[-1]
 
@@ -73,7 +76,7 @@ def ended(subtask: SubTask, *, output: Any = "", failed: bool = False) -> SubTas
 
 def test_ctl_017_a_dispatcher_needs_a_voice() -> None:
     with pytest.raises(BoundaryViolation):
-        Dispatcher(None, lambda begun: Started(begun.record))  # type: ignore[arg-type]
+        Dispatcher(None, lambda begun, task_class: Started(begun.record))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2, 3), (3, 0, 1, 2), (0, 3, 2, 1)])
@@ -195,3 +198,12 @@ def test_ctl_007_no_message_goes_from_one_effector_to_another() -> None:
     assert between == {MessageType.EXECUTION_RESULT, MessageType.CORRECTION_SIGNAL}
     with pytest.raises(BoundaryViolation):
         RecordingVoice(Role.EXECUTOR).say(Role.EXECUTOR, ExecutionResult(subtask_id="other", status="completed"), task_id="tsk_1")
+
+
+def test_effectors_get_the_class_of_their_task_so_that_its_numbers_hold() -> None:
+    desk = Desk()
+    spec = TaskSpec(task_id="tsk_1", intent="count", raw_input="count", x=TaskSpecMore(task_class="count_files"))
+
+    desk.hear(sub("a"), msgspec.structs.replace(manifest("a"), task_spec=spec))
+
+    assert desk.classes == ["count_files"]

@@ -53,12 +53,12 @@ class House:
             voice=self.bus.voice,
             box=place,
             mind=mind,
-            params=DEFAULTS,
+            numbers=lambda _: DEFAULTS,
             broken=self.broken,
         )
 
-        def start(begun: Heard) -> Effector:
-            self.effectors.append(made.start(begun))
+        def start(begun: Heard, task_class: str) -> Effector:
+            self.effectors.append(made.start(begun, task_class))
             return self.effectors[-1]
 
         dispatcher = Dispatcher(self.bus.voice(Role.AGENT_VALIDATOR), start)

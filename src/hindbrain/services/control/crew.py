@@ -191,7 +191,7 @@ class Crews:
             voice=bus.voice,
             box=self._box(opened, task_id, caller, space),
             mind=mind,
-            params=numbers.of(""),
+            numbers=numbers.of,
             broken=lambda name, failure: loop.broken(name, failure),
         )
         dispatcher = Dispatcher(bus.voice(Role.AGENT_VALIDATOR), effectors.start)

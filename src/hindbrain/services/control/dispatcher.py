@@ -47,7 +47,7 @@ class Dispatcher:
         }
     )
 
-    def __init__(self, voice: Voice, start: Callable[[Heard], Working]) -> None:
+    def __init__(self, voice: Voice, start: Callable[[Heard, str], Working]) -> None:
         if voice is None:
             raise BoundaryViolation("a dispatcher without a voice", fix="Build the bus first, then the roles.")
         self._voice = voice
@@ -95,10 +95,13 @@ class Dispatcher:
             return
         arrived = self._arrived.get(task_id, {})
         subtasks = {name: one.record for name, one in arrived.items() if isinstance(one.record, SubTask)}
+        spec = plan.manifest.task_spec
         next_ = moves(plan.manifest, subtasks, plan.outcomes, plan.working)
         for subtask in next_.start:
             message = arrived[subtask.subtask_id].message
-            plan.working[subtask.subtask_id] = self._start(Heard(message=message, record=subtask))
+            plan.working[subtask.subtask_id] = self._start(
+                Heard(message=message, record=subtask), spec.x.task_class if spec is not None else ""
+            )
         for outcome in next_.skipped:
             plan.outcomes[outcome.subtask_id] = outcome
             self._voice.say(Role.META_VALIDATOR, outcome, task_id=task_id, because=plan.because)

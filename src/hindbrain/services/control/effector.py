@@ -131,14 +131,14 @@ class Effectors:
         voice: Callable[[Role], Voice],
         box: Toolbox,
         mind: Mind | None,
-        params: Params,
+        numbers: Callable[[str], Params],
         broken: Callable[[str, Exception], None],
     ) -> None:
         self._listen = listen
         self._voice = voice
         self._box = box
         self._mind = mind
-        self._params = params
+        self._numbers = numbers
         self._broken = broken
         self._made: list[Effector] = []
 
@@ -148,8 +148,9 @@ class Effectors:
         for effector in self._made:
             effector.thread.join(max(0.0, ends - time.monotonic()))
 
-    def start(self, heard: Heard) -> Effector:
-        """A new one, at work. Its cursor is set before anything is said."""
+    def start(self, heard: Heard, task_class: str = "") -> Effector:
+        """A new one, at work, with the numbers of its task's class. Its cursor is set before anything is said."""
+        params = self._numbers(task_class)
         subtask = heard.record
         if not isinstance(subtask, SubTask):
             raise TypeError("an effector begins with a subtask")
@@ -158,8 +159,8 @@ class Effectors:
         effector = Effector(
             heard,
             self._listen(f"effector {subtask.subtask_id}"),
-            Executor(voices[Role.EXECUTOR], self._box, self._mind, self._params, stopped=stopped),
-            AgentValidator(voices[Role.AGENT_VALIDATOR], subtask, path_facts(self._box.workspace), self._mind, self._params),
+            Executor(voices[Role.EXECUTOR], self._box, self._mind, params, stopped=stopped),
+            AgentValidator(voices[Role.AGENT_VALIDATOR], subtask, path_facts(self._box.workspace), self._mind, params),
             stopped,
             self._broken,
         )
