@@ -1,5 +1,7 @@
 """Attacks on missions: nothing is proven by being said, a refused call changes nothing, and no input takes a mission down."""
 
+import json
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -116,3 +118,53 @@ def test_aol_095_a_search_that_finds_the_name_of_a_file_has_not_seen_the_file(li
     assert (seen["target"], seen["evidence_class"]) == ("gone.py", "direct_search")
     assert judged(liar, "gone.py loses data", seen["event_id"], targets=["gone.py"]) == "insufficient_evidence"
     assert judged(liar, "the note names gone.py", seen["event_id"], targets=["note.txt"]) == "verified_for_mission"
+
+
+# -- input that nobody expects -----------------------------------------------------------------------------------------
+
+
+def test_odd_values_in_a_payload_take_no_mission_down(liar: Actor) -> None:
+    told(liar, "note", statements="abc", rules=7)
+    told(liar, "note", statements=[1, 2], rules=["a"])
+    told(liar, "literal_search", "x", query="return", hits=["calc.py:\u00b2:return", {"path": ["a"], "line": 1}])
+    told(liar, "dead_path", "calc.py:\u00b2-\u00b3", why="odd lines")
+    done(liar.call("mission.next"))
+    told(liar, "file_read", "calc.py:1-2")
+    told(liar, "file_read", "calc.py", range=["a", None])
+
+    for odd in ("\u00b2", "9" * 5_000):
+        answer = liar.call("mission.claim", claim="add subtracts", criteria=[odd])
+        assert answer["error"]["code"] == "invalid_params"
+    assert liar.call("mission.claim", claim=" \n ")["error"]["code"] == "invalid_params"
+    assert done(liar.call("mission.verify_chain"))["valid"]
+    assert done(liar.call("ledger.verify"))["ok"]
+
+
+def test_aol_066_a_huge_payload_is_cut_before_it_is_looked_through(liar: Actor) -> None:
+    begun = time.process_time()
+    texts = told(liar, "note", **{f"text{number}": "x" * 1_000_000 for number in range(20)})
+    values = told(liar, "note", rows=[[list(range(200)) for _ in range(100)] for _ in range(10)])
+    target = done(liar.call("mission.event", event={"event_type": "note", "target": "y" * 2_000_000}))
+
+    assert time.process_time() - begun < 5  # it took a second for each million
+    for one in (texts, values, target):
+        assert len(json.dumps(one["event"])) < 40_000
+    assert all(one["event"]["payload"]["left_out"] for one in (texts, values))
+
+
+def test_an_event_that_names_another_mission_is_not_taken_into_this_one(world: World, root: str, liar: Actor) -> None:
+    other = done(world.at(root, "other").call("mission.start", task="review the rest"))["mission_id"]
+    mine = done(liar.call("mission.status"))["mission_id"]
+    before = count(liar)
+
+    by_event = liar.call("mission.event", event={"event_type": "note", "mission_id": other})
+    by_next = liar.call("mission.next", last_event={"event_type": "note", "mission_id": other})
+    foreign = liar.call("mission.event", event_type="note", mission_id=other)
+
+    assert [one["error"]["code"] for one in (by_event, by_next, foreign)] == [
+        "invalid_params",
+        "invalid_params",
+        "mission_foreign",
+    ]
+    assert count(liar) == before
+    done(liar.call("mission.event", event={"event_type": "note", "mission_id": mine}))

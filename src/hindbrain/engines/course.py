@@ -388,14 +388,19 @@ class Course:
         """What the runtime notes beside an event: checks that were made, statements of documents, rules that were followed."""
         self._warn(event)
         self.checked.update(str(one) for one in event.payload.get("checked", ()))
-        for text, standing in dict(event.payload.get("statements") or {}).items():
+        for text, standing in _told(event.payload.get("statements")).items():
             self.statements[str(text)] = str(standing)
-        for rule, kept in dict(event.payload.get("rules") or {}).items():
+        for rule, kept in _told(event.payload.get("rules")).items():
             self.followed[str(rule)] = bool(kept)
 
     def _ended(self, event: MissionEvent) -> None:
         self.closing = dict(event.payload)
         self.status = MissionStatus(event.payload.get("status", "closed"))
+
+
+def _told(value: Any) -> dict[str, Any]:
+    """An object of a payload; an agent may have put anything there."""
+    return value if isinstance(value, dict) else {}
 
 
 _GROWTH = {

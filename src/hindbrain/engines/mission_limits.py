@@ -136,7 +136,9 @@ def _is_target(item: str, target: str | None, span: Span) -> bool:
         return True
     path, _, lines = item.rpartition(":")
     first, _, last = lines.partition("-")
-    return path == target and first.isdigit() and last.isdigit() and overlapping(span, (int(first), int(last)))
+    return (
+        path == target and lines.isascii() and first.isdigit() and last.isdigit() and overlapping(span, (int(first), int(last)))
+    )
 
 
 def undeclared(course: Course, event: MissionEvent) -> str | None:

@@ -10,16 +10,20 @@ __all__ = ["kept", "tail", "told"]
 
 _DEEPEST = 6
 _ITEMS = 200
+_PLACES = 2_000  # values of a payload, at whatever depth
+_NAME = 1_000  # characters of a name that are looked at
 _WHOLE = 1 << 53  # beyond it readers of JSON disagree
 _ALL = 16_000  # characters of all texts together
 _LOOKS = frozenset({str(HIGH_ENTROPY["name"]), "conflict_marker"})  # found by its look: a name before it changes that
+_SEARCHED = 64_000  # characters of a text, in which secrets are looked for: far more than is kept of it
+_ALL_SEARCHED = 256_000  # and of all texts of a payload together
 _LOOKED_AT = 4 * OUTPUT_KEPT  # of the end of an output, in which secrets are looked for
 
 
 def told(text: str, most: int = OUTPUT_KEPT) -> str:
-    """A text as it is kept: masked, and its beginning."""
-    clean = redacted(_unicode(text))
-    return clean if len(clean) <= most else clean[: most - 1] + "…"
+    """A text as it is kept: masked, and its beginning. What lies far behind the cut is not looked through."""
+    clean = redacted(_unicode(text[: _SEARCHED + 1]))
+    return clean if len(clean) <= most and len(text) <= _SEARCHED else clean[: most - 1] + "…"
 
 
 def tail(text: str) -> str:
@@ -42,14 +46,22 @@ def kept(value: dict[str, Any]) -> dict[str, Any]:
 class _Room:
     def __init__(self) -> None:
         self.left = _ALL
+        self.searched = 0
+        self.places = _PLACES
         self.lost = 0
 
     def mapping(self, value: dict[Any, Any], depth: int) -> dict[str, Any]:
         made: dict[str, Any] = {}
-        for name, inner in list(value.items())[:_ITEMS]:
-            made[told(str(name), 120)] = self.of(inner, depth + 1, str(name))
-        self.lost += max(0, len(value) - _ITEMS)
+        for name, inner in list(value.items())[: self.items(len(value))]:
+            made[told(str(name)[:_NAME], 120)] = self.of(inner, depth + 1, str(name))
         return made
+
+    def items(self, count: int) -> int:
+        """How many of so many there is room for; the others are counted as lost."""
+        taken = min(count, _ITEMS, self.places)
+        self.places -= taken
+        self.lost += count - taken
+        return taken
 
     def of(self, value: Any, depth: int, name: str = "") -> Any:
         match value:
@@ -64,12 +76,15 @@ class _Room:
             case dict() if depth < _DEEPEST:
                 return self.mapping(value, depth)
             case list() | tuple() if depth < _DEEPEST:
-                self.lost += max(0, len(value) - _ITEMS)
-                return [self.of(inner, depth + 1, name) for inner in list(value)[:_ITEMS]]
+                return [self.of(inner, depth + 1, name) for inner in list(value)[: self.items(len(value))]]
         self.lost += 1
         return None
 
     def text(self, value: str, name: str) -> str:
+        self.searched += min(len(value), _SEARCHED)
+        if self.searched > _ALL_SEARCHED:
+            self.lost += 1
+            return ""
         clean = told(value)
         if clean == value and name and _is_secret(name, value):
             clean = f"[redacted: {name[:40]}]"

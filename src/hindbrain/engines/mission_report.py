@@ -14,7 +14,7 @@ from hindbrain.engines.moments import milliseconds
 from hindbrain.policy.missions import EVENTS
 from hindbrain.policy.proof import TARGETED
 
-__all__ = ["Report", "class_of", "reported"]
+__all__ = ["Report", "class_of", "reported", "said_by"]
 
 _SCHEMAS = ("hindbrain-mission-event-v1", "m1nd-mission-event-v1")
 _ID = re.compile(r"\Aevt_[A-Za-z0-9_-]{1,60}\Z")
@@ -92,6 +92,14 @@ def reported(
     if unknown := sorted(set(given) - _FIELDS):
         raise _refused(f"an event has no field {unknown[0]!r}", _FIELDS)
     return _read(given, details)
+
+
+def said_by(told: Mapping[str, Any], whole: Mapping[str, Any] | None) -> Report:
+    """The report of a call: its single fields, and the whole event where there is one."""
+    # A duration of 0 is the default and says nothing; a confidence of 0 says a lot.
+    unsaid = {"event_type", "payload"} | ({"duration_ms"} if not told.get("duration_ms") else set())
+    split = {name: value for name, value in told.items() if value is not None and name not in unsaid}
+    return reported(whole if whole is not None else told.get("event_type"), told.get("payload"), split)
 
 
 def _read(given: dict[str, Any], details: dict[str, Any]) -> Report:

@@ -1,8 +1,9 @@
 """The desk: what every part of the kernel needs to reach a caller's missions, and the checks that all of their texts pass."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 from hindbrain.domain.caller import Caller
 from hindbrain.domain.errors import InvalidParams, Rejected
@@ -12,7 +13,7 @@ from hindbrain.services.gateway import Gateway
 from hindbrain.services.missions.log import MissionLog
 from hindbrain.services.routing import Router
 
-__all__ = ["Desk", "chosen"]
+__all__ = ["Desk", "check_meant", "chosen"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +41,13 @@ class Desk:
         marks = dict.fromkeys(mark for text in said for mark, _, _ in traces_of(text, salt))
         if marks and opened.store.tombstones(list(marks)):
             raise Rejected("this value was rejected or forgotten here", fix="state what holds instead")
+
+
+def check_meant(mission_id: str, event: Mapping[str, Any] | None) -> None:
+    """An event that names its mission is of that mission and of no other."""
+    named = (event or {}).get("mission_id")
+    if named is not None and named != mission_id:
+        raise InvalidParams(f"the event is of {str(named)[:80]!r}, the mission is {mission_id}", fix="leave mission_id out of it")
 
 
 def chosen(allowed: Iterable[str], value: str, name: str) -> str:

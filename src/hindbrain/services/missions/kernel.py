@@ -17,14 +17,14 @@ from hindbrain.engines.guarding import drift
 from hindbrain.engines.host_hook import heard
 from hindbrain.engines.inheriting import starter_focus, told_of
 from hindbrain.engines.mission_limits import undeclared
-from hindbrain.engines.mission_report import Report, reported
+from hindbrain.engines.mission_report import said_by
 from hindbrain.engines.mission_router import Facts, Routed, explained, route
 from hindbrain.engines.mission_starters import expected_phases, starters
 from hindbrain.policy.non_claims import STANDING
 from hindbrain.services.brains import OpenBrain
 from hindbrain.services.missions.closing import Closing
 from hindbrain.services.missions.control import Lessons, MissionControl
-from hindbrain.services.missions.desk import Desk
+from hindbrain.services.missions.desk import Desk, check_meant
 from hindbrain.services.missions.faults import guarded
 from hindbrain.services.missions.guard import Guard, Looked
 from hindbrain.services.missions.handing import Handing
@@ -168,9 +168,10 @@ class Missions:
         self, caller: Caller, *, mission_id: str | None, told: dict[str, Any], whole: dict[str, Any] | None
     ) -> dict[str, Any]:
         """Record what an agent did, with the class that the runtime established itself."""
-        report = _report(told, whole)
+        report = said_by(told, whole)
         with self._desk.opened(caller) as opened:
             found = self._log.find(opened, caller, mission_id)
+            check_meant(found, whole)
             with self._log.turn(opened, caller, found) as turn:
                 made = self._recorded(turn, self._witness.draft(turn, report))
         return self._told(turn, made)
@@ -251,11 +252,12 @@ class Missions:
 
     def next(self, caller: Caller, *, mission_id: str | None, last_event: dict[str, Any] | None) -> dict[str, Any]:
         """The one next move, under the controller's directive, the loops, the guard and what experience forbids."""
-        report = _report({}, last_event) if last_event is not None else None
+        report = said_by({}, last_event) if last_event is not None else None
         with self._desk.opened(caller) as opened:
             found = self._log.find(opened, caller, mission_id)
             with self._log.turn(opened, caller, found) as turn:
                 if report is not None:
+                    check_meant(found, last_event)
                     self._recorded(turn, self._witness.draft(turn, report))
                 course = turn.course
                 lessons = self._control.lessons(opened, course.spec.task)
@@ -481,13 +483,6 @@ class Missions:
     @staticmethod
     def _guarded(turn: Turn, looked: Looked) -> None:
         guarded(turn, looked, drift(turn.course.guard, looked.guard))
-
-
-def _report(told: dict[str, Any], whole: dict[str, Any] | None) -> Report:
-    # A duration of 0 is the default and says nothing; a confidence of 0 says a lot.
-    unsaid = {"event_type", "payload"} | ({"duration_ms"} if not told.get("duration_ms") else set())
-    split = {name: value for name, value in told.items() if value is not None and name not in unsaid}
-    return reported(whole if whole is not None else told.get("event_type"), told.get("payload"), split)
 
 
 def _verified(result: VerifyResult, event: MissionEvent, course: Course) -> dict[str, Any]:

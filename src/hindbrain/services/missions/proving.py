@@ -52,6 +52,8 @@ class Proving:
         confidence: float | None,
     ) -> MissionClaim:
         """Register a candidate."""
+        if not text.strip():
+            raise InvalidParams("the claim is empty", fix="say in a sentence what holds")
         claim = MissionClaim(
             claim_id=new_id("clm", turn.now),
             claim=text.strip(),
@@ -149,10 +151,11 @@ class Proving:
 def _criteria(course: Course, named: list[str] | None) -> tuple[str, ...]:
     """Criteria by their text or their number."""
     known = [one.criterion for one in course.spec.criteria]
+    numbers = {str(number): text for number, text in enumerate(known, 1)}
     found = []
     for one in named or ():
-        if one.isdigit() and 1 <= int(one) <= len(known):
-            found.append(known[int(one) - 1])
+        if one in numbers:
+            found.append(numbers[one])
         elif one in known:
             found.append(one)
         else:

@@ -338,7 +338,7 @@ def _hit(value: Any) -> tuple[str, int, str] | None:
         return None
     path, _, rest = value.partition(":")
     number, _, text = rest.partition(":")
-    return (path, int(number), text.strip()) if number.isdigit() and path else None
+    return (path, int(number), text.strip()) if number.isascii() and number.isdigit() and path else None
 
 
 def _committed(report: Report, repo: str) -> Seen:
