@@ -73,7 +73,7 @@ def test_a_healthy_machine_has_none(quiet: tuple[World, str]) -> None:
 
 
 @pytest.mark.req("AOL-238", "AOL-258")
-def test_aol_238_a_dead_transport(starter: Starter, tmp_path: Path) -> None:
+def test_aol_238_aol_258_a_dead_transport(starter: Starter, tmp_path: Path) -> None:
     """Given an owner that was killed, doctor still works without it and says so."""
     running = starter(tmp_path / "home")
     running.process.send_signal(signal.SIGKILL)
@@ -81,7 +81,7 @@ def test_aol_238_a_dead_transport(starter: Starter, tmp_path: Path) -> None:
 
     done = subprocess.run(
         [sys.executable, "-m", "hindbrain", "doctor", "--json"],
-        env={**os.environ, "HINDBRAIN_HOME": str(running.home), "HINDBRAIN_MODE": "embedded", "HOME": str(tmp_path)},
+        env={**os.environ, "HINDBRAIN_HOME": str(running.home), "HINDBRAIN_MODE": "auto", "HOME": str(tmp_path)},
         cwd=tmp_path,
         capture_output=True,
         text=True,
