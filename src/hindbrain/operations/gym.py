@@ -49,7 +49,7 @@ def fixtures(call: Call) -> dict[str, Any]:
             {"name": one.name, "family": one.family.value, "title": one.title, "seeded": one.seeded, "digest": one.digest}
             for one in infos
         ],
-        "lanes": [msgspec.to_builtins(one) for one in LANES.values()],
+        "lanes": [_plain(one) for one in LANES.values()],
         "rounds": list(gym.rounds.names()),
         "rendered": "\n".join(["fixtures", *lines, "", "lanes", *lanes]),
     }
@@ -184,7 +184,7 @@ def compare(
     gym = call.house.gym
     (left, first), (right, second) = (_named(call, one) for one in (a, b))
     told = compared(left, right, arms=_pairs(left, right, first, second), bundled=gym.bundled)
-    return {"ok": True, **msgspec.to_builtins(told), "rendered": comparison_text(told)}
+    return {"ok": True, **_plain(told), "rendered": comparison_text(told)}
 
 
 @operation(
@@ -200,7 +200,7 @@ def candidates(
     gym = call.house.gym
     base = gym.report(_place(call, baseline))
     told = tuned(base, [gym.report(_place(call, one)) for one in rounds], arm=_arm(lane), bundled=gym.bundled)
-    return {"ok": True, **msgspec.to_builtins(told), "rendered": tuning_text(told)}
+    return {"ok": True, **_plain(told), "rendered": tuning_text(told)}
 
 
 def _place(call: Call, name: str) -> RoundDirectory:
@@ -246,7 +246,13 @@ def _text(made: Report, form: str) -> str:
 
 def _summary(made: Report) -> dict[str, Any]:
     """The report without its lanes' findings, which can be long."""
-    told: dict[str, Any] = msgspec.to_builtins(made)
+    told = _plain(made)
     for lane in told["lanes"]:
         lane.pop("findings")
     return told
+
+
+def _plain(value: Any) -> dict[str, Any]:
+    """A record as it goes over every wire."""
+    found: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(value))
+    return found
