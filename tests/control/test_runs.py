@@ -208,3 +208,14 @@ def test_exp_058_exp_096_forgetting_an_experience_takes_the_workspace_of_its_tas
     assert before
     assert not work.exists()
     assert yard.person.call("task.list")["tasks"] == []
+
+
+def test_ctl_304_ctl_305_a_task_in_a_fresh_brain_goes_by_rules_when_its_model_is_not_there(world: World) -> None:
+    """A model is set, nobody listens at its address, and nothing was experienced yet."""
+    world.restart(model_provider="openai", model_base_url="http://127.0.0.1:9/v1", model_name="none")
+    yard = Yard(world)
+
+    told = yard.person.call("run", goal="Count the python files", wait_s=60)
+
+    assert told["state"] == "done", told
+    assert told["directive"] == "accept"

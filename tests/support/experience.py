@@ -71,7 +71,7 @@ class Lab:
             salt="salt",
             note=lambda kind, detail: self.notes.append((kind, detail)),
         )
-        self.dreamer = Dreamer(self.store, self.experience.deposit, clock=self.clock, rules=rules, mind=mind, **timing)
+        self.dreamer = Dreamer(self.store, self.experience.deposit, clock=self.clock, rules=rules, mind=lambda: mind, **timing)
 
     def put(self, *megrams: Megram) -> list[MegramId]:
         """Into the store as they are."""

@@ -24,7 +24,7 @@ __all__ = [
 
 _LAW1 = "[LAW1]"
 _WHY = {
-    "budget": "the budget is used up",
+    "budget": "its budget allows no further round",
     "law2": "it got worse twice in a row",
     "recommendation": "the gate advised against another round",
     "plan_failure": "no plan that may be carried out could be made",
@@ -98,6 +98,8 @@ def partial_output(decision: Decision, moves: Sequence[str]) -> dict[str, Any]:
 def next_moves(decision: Decision) -> tuple[str, ...]:
     """Two or three steps for the person, by rule, where nobody who knows the task better has said any."""
     least, most = NEXT_MOVES
+    if decision.abandon_reason == "cancelled":
+        return ("Start it again when it is wanted.", f"See how far it came: hindbrain task show {decision.after.task_id}")
     missing = unmet(decision.measured)
     first = f"“{missing[0]}”" if missing else "the goal"
     tools = ", ".join(decision.after.tools)

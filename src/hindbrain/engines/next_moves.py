@@ -44,7 +44,7 @@ def moves_after(outcomes: Sequence[SubTaskOutcome], goals: Sequence[Goal] = (), 
     if failed and failed[0].failure_reason:
         moves.append(f"Say in the goal what is meant, for this was in the way: {failed[0].failure_reason[:160]}")
     moves.append("Name the files by their path from the workspace, and what the result has to show.")
-    moves.append("Set a model (see `hindbrain help run`), which can plan what no rule knows.")
+    moves.append("Let a model plan what no rule knows: `hindbrain control models` says whether one is set, and how to set it.")
     least, most = NEXT_MOVES
     return tuple(dict.fromkeys(moves))[: max(least, most)]
 

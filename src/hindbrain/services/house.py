@@ -100,6 +100,7 @@ from hindbrain.stores.home import Home
 if TYPE_CHECKING:
     from hindbrain.services.control.runs import Runs
     from hindbrain.services.finding import Finding
+    from hindbrain.services.gates.running import Gates
     from hindbrain.services.graph_room import GraphRoom
     from hindbrain.services.gym.gym import Gym
     from hindbrain.services.gym.ports import Opener
@@ -316,6 +317,16 @@ class House:
         return put_together(self)
 
     @property
+    def gates(self) -> "Gates":
+        """The gates of the operating layer, which most processes never need."""
+        from hindbrain.domain.errors import NotReady
+        from hindbrain.services.gates.running import Gates
+
+        if self.lane_opener is None:
+            raise NotReady("this process opens no sessions for gates", fix="run hindbrain gate in a terminal")
+        return Gates(self.home, self.gym, opener=self.lane_opener, clock=self.clock)
+
+    @property
     def asking(self) -> "Asking":
         """The questions of an agent about its own work."""
         from hindbrain.services.missions.asking import Asking
@@ -377,8 +388,9 @@ class House:
         self.watching.forget(opened)
         self.audits.forget(opened)
         self.mission_log.forget(opened)
+        self.lines.settle(opened)
+        self.experience.rest(opened)  # what it dreams of is written, and a model it asks still has its ledger
         self.lines.close(opened)
-        self.experience.rest(opened)
         self.counters.flush_one(opened)
 
     def tick(self) -> None:

@@ -11,6 +11,8 @@ from hindbrain.services.gateway import Gateway
 
 __all__ = ["Line", "Lines"]
 
+SETTLE_S = 30.0  # a store that takes nothing for so long is left to the close
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
@@ -49,6 +51,12 @@ class Lines:
         """How many experiences of a brain were dropped by this process."""
         line = self._open.get(opened)
         return line.journal.dropped if line is not None else 0
+
+    def settle(self, opened: OpenBrain) -> None:
+        """Write what waits, and go on."""
+        line = self._open.get(opened)
+        if line is not None:
+            line.journal.drain(SETTLE_S)
 
     def close(self, opened: OpenBrain) -> None:
         """Write what waits, then no more."""

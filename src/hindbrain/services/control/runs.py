@@ -108,6 +108,8 @@ class Runs:
             raise HumanNeeded(
                 "a run in a directory as it stands is a person's to start", fix="leave workspace out: it works on a copy"
             )
+        if not goal.strip():
+            raise InvalidParams("a task needs a goal", fix="say in a sentence what is to be reached")
         brain = self._router.write_route(caller)
         self._gateway.check_text(goal)
         with self._brains.use(brain) as opened:

@@ -139,7 +139,8 @@ class Solver:
         )
         least, most = NEXT_MOVES
         said = tuple(move.strip() for move in note.next_moves if move.strip()) if isinstance(note, GracefulFailureNote) else ()
-        moves = said[:most] if len(said) >= least else next_moves(decision)
+        told = len(said) >= least and decision.abandon_reason != "cancelled"  # who called it off needs no other way
+        moves = said[:most] if told else next_moves(decision)
         self._finish(decision, heard, abandon_summary(decision, moves), partial_output(decision, moves))
 
     def _finish(self, decision: Decision, heard: Heard, summary: str, output: Any, *, declared: bool = False) -> None:

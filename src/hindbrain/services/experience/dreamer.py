@@ -51,7 +51,7 @@ class Dreamer:
         *,
         clock: Callable[[], int],
         rules: Rules | None = None,
-        mind: Mind | None = None,
+        mind: Callable[[], Mind | None] = lambda: None,
         every_s: float = DREAM_EVERY_S,
         settle_s: float = DREAM_SETTLE_S,
         monotonic: Callable[[], float] = time.monotonic,
@@ -60,7 +60,7 @@ class Dreamer:
         self._deposit = deposit
         self._clock = clock
         self._rules = rules or Rules()
-        self._mind = mind
+        self._mind = mind  # asked for when it is needed: whoever has it may still be opening the brain
         self._monotonic = monotonic
         self._schedule = Schedule(monotonic(), every_s=every_s, settle_s=settle_s)
         self._changed = threading.Condition()
@@ -118,7 +118,7 @@ class Dreamer:
             self._deposit,
             clock=self._clock,
             rules=self._rules,
-            mind=self._mind,
+            mind=self._mind(),
             ends=ends,
             given_up=lambda: self._closing,
         )

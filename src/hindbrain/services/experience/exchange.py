@@ -77,7 +77,12 @@ class ExperienceExchange:
             "refused": refused[:100],
             "refused_count": len(refused),
             "brain": brain.name,
-            "rendered": f"Took in {taken} experience(s); {held} were there already, {len(refused)} refused.",
+            "rendered": f"Took in {taken} experience(s); {held} were there already, {len(refused)} refused"
+            + (
+                f"; {laws} laws left out, for every brain has its own."
+                if (laws := len(lines) - taken - held - len(refused))
+                else "."
+            ),
         }
 
     def _page(

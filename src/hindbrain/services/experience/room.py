@@ -82,7 +82,9 @@ class ExperienceRoom:
         with self._lock:
             if (found := self._dreamers.get(opened.brain.name)) is None:
                 writing = Experience(opened.store, Direct(opened.store), clock=self._clock, salt=self._gateway.salt(opened))
-                found = Dreamer(opened.store, writing.deposit, clock=self._clock, rules=self._rules, mind=self.mind(opened))
+                found = Dreamer(
+                    opened.store, writing.deposit, clock=self._clock, rules=self._rules, mind=lambda: self.mind(opened)
+                )
                 self._dreamers[opened.brain.name] = found
             return found
 

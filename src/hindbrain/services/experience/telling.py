@@ -177,9 +177,13 @@ class Telling:
             "attention": list(drawing.attention),
             "decision": list(drawing.decision),
             "path": path,
-            "rendered": f"{shown(title)}, {len(held)} experience(s)\n{drawn(drawing)}"
+            "rendered": (f"{shown(title)}, {len(held)} experience(s)\n{drawn(drawing)}" if held else _unknown(title))
             + (f"\nWritten to {path}." if path else ""),
         }
+
+
+def _unknown(title: str) -> str:
+    return f"nothing was experienced with {shown(title)} yet: hindbrain experience summary lists what there is"
 
 
 def _rule(one: Effective) -> dict[str, Any]:
