@@ -126,6 +126,16 @@ def test_aol_221_no_lane_has_the_key_near_it_and_every_workspace_is_scanned(home
     assert result["leaked"] == []
 
 
+def test_aol_219_an_agent_command_is_told_and_reported_under_the_arm_that_was_chosen(home: Path, tmp_path: Path) -> None:
+    command = scripted(tmp_path, [])
+    words = {"fixture": [QUIET], "lanes": ["direct", "agent"], "agent_command": command, "arm": "hindbrain-mission-control"}
+
+    answer = done(called(home, "gym.run", **words))
+
+    assert [one["arm"] for one in answer["report"]["arms"]] == ["direct", "hindbrain-mission-control"]
+    assert "mission" in (Path(answer["path"]) / "lane-prompts" / f"{QUIET}.agent.md").read_text()
+
+
 # -- before a lane runs ----------------------------------------------------------------------------------------------
 
 
@@ -411,6 +421,7 @@ def test_a_secret_in_what_an_agent_wrote_is_not_kept(home: Path, tmp_path: Path)
         ({"fixture": [QUIET], "lanes": ["agent"]}, "agent command"),
         ({"fixture": [QUIET], "lanes": ["direct"], "agent_command": "true"}, "agent command"),
         ({"fixture": [QUIET], "lanes": ["direct", "agent"], "agent_command": "true"}, "one arm"),
+        ({"fixture": [QUIET], "lanes": ["direct"], "arm": "hindbrain-basic"}, "an arm is chosen"),
         ({"fixture": [QUIET], "budget": "endless"}, "budget"),
         ({"fixture": [QUIET], "repeats": 0}, "repeats"),
     ],
@@ -473,7 +484,7 @@ def test_aol_218_fixtures_and_lanes_are_listed(home: Path) -> None:
     assert all(one["digest"].startswith("sha256:") for one in told["fixtures"])
 
 
-def test_aol_215_aol_217_wrong_bindings_are_put_in_where_there_are_several_repositories(home: Path) -> None:
+def test_aol_215_wrong_bindings_are_put_in_where_there_are_several_repositories(home: Path) -> None:
     told = done(called(home, "gym.run", fixture=["shops"], lanes=["direct", "mission"]))["report"]
 
     by = {one["lane"]: one for one in told["lanes"]}

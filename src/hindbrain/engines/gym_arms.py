@@ -1,7 +1,6 @@
 """Arms: lanes of one way of working, put together. Lanes of two arms are never mixed; a lane that is not valid counts for none.
 Pure."""
 
-import statistics
 from collections.abc import Iterable, Sequence
 
 from hindbrain.domain.gym import ArmScore, LaneScore, Median
@@ -52,7 +51,7 @@ def pooled(arm: Arm, scores: Sequence[LaneScore]) -> ArmScore:
         claim_rejection_rate=_rate(valid, "verdicts_failed", "verdicts"),
         false_close_rate=_rate(valid, "false_closes", "closes"),
         workspace_drift_catch_rate=_rate(valid, "injections_caught", "injections"),
-        handoff_resumability=round(statistics.fmean(resumed), _DIGITS) if resumed else None,
+        handoff_resumability=round(sum(resumed) / len(resumed), _DIGITS) if resumed else None,
         host_recovery_correctness=_rate(valid, "states_right", "states"),
         adherence=rate(sum(len(one.steps_done) for one in valid), required),
         extra=sum(one.extra for one in valid),
@@ -66,7 +65,7 @@ def _rate(scores: Sequence[LaneScore], part: str, whole: str) -> float | None:
 
 
 def _median(values: Sequence[int | None]) -> Median:
-    known = [one for one in values if one is not None]
-    return Median(
-        median=float(statistics.median(known)) if known else None, measured=len(known), missing=len(values) - len(known)
-    )
+    known = sorted(one for one in values if one is not None)
+    half = len(known) // 2
+    middle = (known[half] + known[~half]) / 2 if known else None
+    return Median(median=middle, measured=len(known), missing=len(values) - len(known))

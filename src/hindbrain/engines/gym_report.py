@@ -3,7 +3,7 @@ report looks as text or as a page is elsewhere."""
 
 from collections.abc import Iterable, Sequence
 
-from msgspec.structs import replace
+import msgspec
 
 from hindbrain.domain.gym import ArmScore, JudgeRuling, LaneResult, LaneScore, Report, Round
 from hindbrain.domain.gym_fixture import AnswerKey, LaneRun
@@ -79,7 +79,7 @@ def _checked(result: LaneResult) -> LaneRun:
     run = result.run
     if not result.leaked:
         return run
-    return replace(run, valid=False, invalid_reason=f"the key was within its reach: {result.leaked[0]}")
+    return msgspec.structs.replace(run, valid=False, invalid_reason=f"the key was within its reach: {result.leaked[0]}")
 
 
 def _warnings(asked: Round, scores: Sequence[LaneScore], missing: Sequence[str]) -> Iterable[str]:

@@ -78,6 +78,10 @@ def run(
         Annotated[str, Meta(max_length=4_000)] | None,
         Meta(description="for the lane agent: the command to start, with {prompt} or {prompt_file} in it"),
     ] = None,
+    arm: Annotated[
+        Literal["direct", "hindbrain-basic", "hindbrain-trained", "hindbrain-short-audit", "hindbrain-mission-control"] | None,
+        Meta(description="for the lane agent: which instructions it is given, and reported under; default is direct"),
+    ] = None,
     time_limit_s: Annotated[int, Meta(ge=1, le=86_400, description="for one agent command")] = 600,
     change: Annotated[
         str, Meta(max_length=2_000, description="what was changed for this round, when it is a candidate for a change of policy")
@@ -99,6 +103,7 @@ def run(
             budget=budget,
             change=change,
             agent_command=agent_command,
+            arm=Arm(arm) if arm is not None else None,
             out=absolute(out, call) if out is not None else None,
         )
         place = gym.begin(wish)

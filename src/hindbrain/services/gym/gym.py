@@ -15,7 +15,7 @@ from hindbrain import __version__
 from hindbrain.domain.caller import Caller, Channel
 from hindbrain.domain.errors import Busy, HumanNeeded, InvalidParams, ModelUnavailable, RoundBlocked
 from hindbrain.domain.gym import LaneResult, Report, Round, RoundLane
-from hindbrain.domain.gym_fixture import LANES, Finding, GymFamily, LaneRun
+from hindbrain.domain.gym_fixture import LANES, Arm, Finding, GymFamily, LaneRun
 from hindbrain.engines.gym_findings import standings
 from hindbrain.engines.gym_report import reported
 from hindbrain.engines.hygiene import redacted
@@ -51,6 +51,7 @@ class Wish:
     budget: str | None = None
     change: str = ""
     agent_command: str | None = None
+    arm: Arm | None = None  # under which instructions the agent command works; None: it is told nothing of Hindbrain
     out: str | None = None
 
 
@@ -87,7 +88,7 @@ class Gym:
         self._check(wish, lanes)
         infos = tuple(self.fixtures.info(name) for name in names)
         planned = tuple(
-            RoundLane(lane_id=f"{name}.{lane}.{number}", fixture=name, lane=lane, arm=LANES[lane].arm, number=number)
+            RoundLane(lane_id=f"{name}.{lane}.{number}", fixture=name, lane=lane, arm=_arm(lane, wish), number=number)
             for name in names
             for lane in lanes
             for number in range(1, wish.repeats + 1)
@@ -106,7 +107,7 @@ class Gym:
             change=redacted(wish.change.strip()),
             agent_command=wish.agent_command,
         )
-        prompts = {f"{name}.{lane}": self.fixtures.prompt(name, lane) for name in names for lane in lanes}
+        prompts = {f"{name}.{lane}": self.fixtures.prompt(name, lane, _arm(lane, wish)) for name in names for lane in lanes}
         return self.rounds.make(asked, {name: self.fixtures.key(name) for name in names}, prompts, wish.out)
 
     def run(self, place: RoundDirectory, *, time_limit_s: float, progress: Progress) -> Report:
@@ -147,6 +148,7 @@ class Gym:
                 room / "lane",
                 budget=asked.budget,
                 agent_command=asked.agent_command if lane.lane == "agent" else None,
+                arm=lane.arm if lane.lane == "agent" else None,
                 time_limit_s=time_limit_s,
             )
             info = self.fixtures.info(lane.fixture)
@@ -167,8 +169,10 @@ class Gym:
             raise InvalidParams(
                 "the lane agent and an agent command go together", fix="give --lanes agent --agent-command 'PROGRAM … {prompt}'"
             )
-        arms = [LANES[one].arm for one in lanes]
-        if double := [one for one in lanes if arms.count(LANES[one].arm) > 1]:
+        if wish.arm is not None and "agent" not in lanes:
+            raise InvalidParams("an arm is chosen for the lane agent; the others have theirs", fix="leave --arm out")
+        arms = [_arm(one, wish) for one in lanes]
+        if double := [one for one in lanes if arms.count(_arm(one, wish)) > 1]:
             raise InvalidParams(
                 f"{' and '.join(double)} are of one arm, and a report never mixes two agents in an arm",
                 fix="run them as rounds of their own, then hold one against the other: gym compare",
@@ -224,6 +228,10 @@ class Gym:
             raise InvalidParams(
                 f"the file of rulings cannot be read: {missing.strerror}", fix="name a file that exists"
             ) from None
+
+
+def _arm(lane: str, wish: Wish) -> Arm:
+    return wish.arm if lane == "agent" and wish.arm is not None else LANES[lane].arm
 
 
 def _masked(run: LaneRun) -> LaneRun:
