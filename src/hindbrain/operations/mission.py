@@ -30,6 +30,7 @@ __all__ = [
     "flight",
     "handoff",
     "heard",
+    "import_",
     "listed",
     "next_move",
     "resume",
@@ -307,6 +308,21 @@ def export(
     On the command line --out FILE writes it as a file, byte for byte as verify-packet wants it; a file that is there is never
     overwritten."""
     return call.house.missions.telling.export(call.caller, mission_id=mission_id, form=format)
+
+
+@operation(
+    "mission.import",
+    effect=Effect.WRITE,
+    positional=("file",),
+    raises=(*_WRITE, PathRefused),
+    left_out={"mcp": "a file is taken in by whoever has it, at a terminal", "http": "a file is taken in at a terminal"},
+)
+def import_(
+    call: Call,
+    file: Annotated[str, Meta(max_length=4_000, description="state of a mission, also one of the earlier four-call loop")],
+) -> dict[str, Any]:
+    """Go on here with a mission that was begun elsewhere. Its events are kept as told, its claims have to be verified again."""
+    return call.house.missions.importing.take_in(call.caller, path=file)
 
 
 @operation("mission.verify_chain", effect=Effect.READ, positional=("mission_id",), raises=_READ)

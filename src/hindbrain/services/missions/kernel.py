@@ -28,6 +28,7 @@ from hindbrain.services.missions.desk import Desk, check_meant
 from hindbrain.services.missions.faults import guarded
 from hindbrain.services.missions.guard import Guard, Looked
 from hindbrain.services.missions.handing import Handing
+from hindbrain.services.missions.importing import Importing
 from hindbrain.services.missions.log import Draft, Turn
 from hindbrain.services.missions.observing import circled
 from hindbrain.services.missions.proving import Proving
@@ -72,6 +73,7 @@ class Missions:
         self.telling = telling
         self._documents = documents  # what is stale of a repository's strategy
         self._starting = Starting(desk, guard)
+        self.importing = Importing(desk, self._starting, control, proving, telling)
 
     # -- start -------------------------------------------------------------------------------------------------------
 

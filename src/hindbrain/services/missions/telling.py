@@ -23,7 +23,7 @@ from hindbrain.services.missions.flight import Flights
 from hindbrain.services.missions.handing import Handing
 from hindbrain.stores.mission_port import MissionHead
 
-__all__ = ["Telling", "rendered_event", "rendered_next", "rendered_start"]
+__all__ = ["Telling", "read_file", "rendered_event", "rendered_next", "rendered_start"]
 
 LOG = logging.getLogger("hindbrain.missions")
 _FORMS = ("state", "events", "flight", "handoff", "proof", "prov-json")
@@ -158,6 +158,11 @@ class Telling:
         if kept and kept[-1].body.encode() != raw:
             findings.append("it is not the packet that this home kept")
         return bool(kept)
+
+
+def read_file(caller: Caller, told: str, most: int) -> bytes:
+    """What a file of the caller holds."""
+    return _read(_file(caller, told), most)
 
 
 def _file(caller: Caller, told: str) -> Path:
