@@ -1,6 +1,8 @@
 """Attacks on missions: nothing is proven by being said, a refused call changes nothing, and no input takes a mission down."""
 
+import hashlib
 import json
+import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from hindbrain.engines.mission_chain import DIGEST, canonical, digest_of
 from tests.support.owner import RunningOwner
 from tests.support.world import Actor, World, git
 
@@ -168,3 +171,80 @@ def test_an_event_that_names_another_mission_is_not_taken_into_this_one(world: W
     ]
     assert count(liar) == before
     done(liar.call("mission.event", event={"event_type": "note", "mission_id": mine}))
+
+
+# -- packets -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def proof(world: World, liar: Actor) -> Path:
+    """The packet of a mission that was closed by force, with its events beside it, on the way to somebody else."""
+    judged(liar, "add subtracts", "direct_source:calc.py:2", targets=["calc.py"])
+    judged(liar, "add is slow", evidence_class="inferred")
+    kept = Path(done(liar.call("mission.close", force=True, reason="no time", gaps=["the tests"]))["proof_file"])
+    away = world.place / "away"
+    away.mkdir()
+    for name in ("proof.json", "events.jsonl"):
+        (away / name).write_bytes((kept.parent / name).read_bytes())
+    return away / "proof.json"
+
+
+def resealed(packet: Path, **changes: Any) -> None:
+    """The packet with something else in it, and a digest that fits again."""
+    told = json.loads(packet.read_bytes()) | changes
+    bare = {name: value for name, value in told.items() if name != "packet_digest"}
+    told["packet_digest"] = "sha256:" + hashlib.sha256(canonical(bare)).hexdigest()
+    packet.write_bytes(canonical(told))
+
+
+def test_aol_101_aol_108_a_packet_that_was_sealed_again_does_not_agree_with_its_events(world: World, proof: Path) -> None:
+    reader = world.at(world.brain("elsewhere"))
+    whole = proof.read_bytes()
+    told = json.loads(whole)
+    (claim,) = told["verified_claims"]
+    assert done(reader.call("mission.verify_packet", file=str(proof)))["valid"]
+
+    lies: list[dict[str, Any]] = [
+        {"verified_claims": [claim | {"claim": "add is right"}]},
+        {"verified_claims": [claim | {"targets": ["gone.py"]}]},
+        {"verified_claims": [claim | {"evidence_classes": ["direct_test"]}]},
+        {"verified_claims": []},
+        {"rejected_claims": []},
+        {"forced": False, "forced_reason": None},
+        {"forced_reason": "all is well"},
+        {"gaps": []},
+        {"direct_evidence_classes": {"direct_test": 9}},
+        {"counters": told["counters"] | {"direct_evidence_count": 9}},
+        {"repo": "/somewhere/else"},
+        {"agent_id": "somebody"},
+        {"task": "prove everything"},
+        {"summary": "all is proven"},
+        {"mode": "release"},
+    ]
+    for lie in lies:
+        proof.write_bytes(whole)
+        resealed(proof, **lie)
+        assert not done(reader.call("mission.verify_packet", file=str(proof)))["valid"], lie
+
+
+def test_aol_108_files_that_are_no_packet_are_said_to_be_none(world: World, root: str, proof: Path) -> None:
+    reader = world.at(root)
+    whole, odd = proof.read_bytes(), proof.with_name("odd.json")
+
+    def checked(packet: bytes, *events: bytes) -> dict[str, Any]:
+        odd.write_bytes(packet)
+        odd.with_suffix(".jsonl").write_bytes(b"\n".join(events))
+        return reader.call("mission.verify_packet", file=str(odd), events=str(odd.with_suffix(".jsonl")))
+
+    for packet in (b"", b"[" * 100_000, b'{"mission_id": "\\ud800"}', b"1" * 10_000, whole.replace(b"msn_", b"\\ud800")):
+        assert not done(checked(packet))["valid"]
+    first = json.loads(proof.with_name("events.jsonl").read_bytes().splitlines()[0])
+    for event in ({}, {"payload": [1]}, {"event_type": "close", "payload": {"status": "odd"}}):
+        lone = {**first, **event}
+        lone["hash"] = DIGEST + digest_of(lone["prev_hash"].removeprefix(DIGEST), lone)
+        assert not done(checked(whole, json.dumps(lone).encode()))["valid"]
+    assert checked(whole, b'{"a": ' + b"[" * 100_000)["error"]["code"] == "invalid_params"
+
+    os.mkfifo(odd.with_name("pipe"))
+    for name in (str(odd.with_name("pipe")), "/dev/zero", "~nobody-here/x", "\x00"):
+        assert reader.call("mission.verify_packet", file=name)["error"]["code"] == "path_refused"

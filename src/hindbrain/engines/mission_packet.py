@@ -9,22 +9,20 @@ from typing import Any
 import msgspec
 
 from hindbrain.domain.handover import LedgerPlace, PacketCounters, ProofPacket
-from hindbrain.domain.mission import ContextGuard, MissionClaim, MissionEvent
+from hindbrain.domain.mission import MissionEvent
 from hindbrain.engines.course import Course
-from hindbrain.engines.mission_chain import DIGEST, canonical, first_break, genesis
+from hindbrain.engines.mission_chain import DIGEST, canonical, genesis
+from hindbrain.engines.packet_compare import bare_guard, compared, short_claim, shortened
 from hindbrain.engines.provenance import claim_edges_first, prov_edges
-from hindbrain.policy.missions import GRADES
 from hindbrain.policy.non_claims import STANDING
 from hindbrain.policy.proof import NOT_SIGNED, PACKET_MOST
 
-__all__ = ["packed", "packet_bytes", "verify_packet"]
+__all__ = ["SUMMARY_MOST", "packed", "packet_bytes", "verify_packet"]
 
 _DIGEST_FIELD = "packet_digest"
-_SUMMARY = 1_200
-_SHORT = 240  # characters of a text in a packet that has to be cut
+SUMMARY_MOST = 1_200
 # What gives way first when a packet is too large.
 _CUT = ("evidence_graph", "warnings", "tools_observed", "rejected_claims", "gaps", "children", "verified_claims")
-_GRADED = {one.value: grade for one, grade in GRADES.items()}
 
 
 def packed(
@@ -54,7 +52,7 @@ def packed(
         task=spec.task,
         mode=spec.mode,
         route=spec.route,
-        summary=_shortened(summary or _told(course), _SUMMARY),
+        summary=shortened(summary or _told(course), SUMMARY_MOST),
         event_digest=course.head,
         event_count=course.seq,
         first_seq=1 if course.seq else 0,
@@ -139,7 +137,7 @@ def _open(course: Course) -> list[str]:
     for claim in course.claims.values():
         if claim.verdict in ("candidate", "insufficient_evidence", "stale", "inherited"):
             lack = f": {claim.missing[0]}" if claim.missing else ""
-            lines.append(_shortened(f"{claim.claim_id} is {claim.verdict}{lack}", _SHORT))
+            lines.append(shortened(f"{claim.claim_id} is {claim.verdict}{lack}"))
     return lines
 
 
@@ -188,40 +186,21 @@ def _longest(packet: ProofPacket, name: str, limit: int) -> ProofPacket:
 def _without_extras(packet: ProofPacket) -> ProofPacket:
     return msgspec.structs.replace(
         packet,
-        context_guard_at_start=_bare(packet.context_guard_at_start),
-        context_guard_at_close=_bare(packet.context_guard_at_close),
+        context_guard_at_start=bare_guard(packet.context_guard_at_start),
+        context_guard_at_close=bare_guard(packet.context_guard_at_close),
     )
-
-
-def _bare(guard: ContextGuard | None) -> ContextGuard | None:
-    if guard is None:
-        return None
-    return msgspec.structs.replace(guard, recovery=None, non_claims=(), ingest_roots=guard.ingest_roots[:3])
 
 
 def _with_short_texts(packet: ProofPacket) -> ProofPacket:
-    def short(claim: MissionClaim) -> MissionClaim:
-        return msgspec.structs.replace(
-            claim,
-            claim=_shortened(claim.claim, _SHORT),
-            missing=tuple(_shortened(one, _SHORT) for one in claim.missing[:2]),
-            evidence_refs=claim.evidence_refs[:10],
-            targets=tuple(_shortened(one, _SHORT) for one in claim.targets[:5]),
-        )
-
     return msgspec.structs.replace(
         packet,
-        task=_shortened(packet.task, _SHORT),
-        summary=_shortened(packet.summary, _SHORT),
-        forced_reason=_shortened(packet.forced_reason, _SHORT) if packet.forced_reason else None,
-        gaps=tuple(_shortened(one, _SHORT) for one in packet.gaps),
-        verified_claims=tuple(map(short, packet.verified_claims)),
-        rejected_claims=tuple(map(short, packet.rejected_claims)),
+        task=shortened(packet.task),
+        summary=shortened(packet.summary),
+        forced_reason=shortened(packet.forced_reason) if packet.forced_reason else None,
+        gaps=tuple(shortened(one) for one in packet.gaps),
+        verified_claims=tuple(map(short_claim, packet.verified_claims)),
+        rejected_claims=tuple(map(short_claim, packet.rejected_claims)),
     )
-
-
-def _shortened(text: str, most: int) -> str:
-    return text if len(text) <= most else text[: most - 1] + "…"
 
 
 # -- checking --------------------------------------------------------------------------------------------------------
@@ -232,7 +211,7 @@ def verify_packet(raw: bytes, events: Sequence[Mapping[str, Any]] | None = None)
     try:
         told = json.loads(raw.decode("utf-8", "surrogatepass"))
         packet = msgspec.convert(told, ProofPacket)
-        form, digest = canonical(told), _digest(told)
+        form, digest, start = canonical(told), _digest(told), DIGEST + genesis(packet.mission_id)
     except (ValueError, RecursionError, msgspec.ValidationError) as wrong:
         return (f"it is no proof packet: {str(wrong)[:200]}",)
     findings = []
@@ -240,45 +219,11 @@ def verify_packet(raw: bytes, events: Sequence[Mapping[str, Any]] | None = None)
         findings.append("its bytes are not those that were written: the form is another")
     if packet.packet_digest != digest:
         findings.append("its content is not what was sealed: the digest is another")
-    if not packet.event_count and packet.event_digest != DIGEST + genesis(packet.mission_id):
+    if not packet.event_count and packet.event_digest != start:
         findings.append("a mission without events has another digest")
     for claim in packet.verified_claims:
         if claim.verdict != "verified_for_mission" or claim.evidence_grade != "direct" or not claim.evidence_refs:
             findings.append(f"claim {claim.claim_id} is listed as verified without direct evidence")
     if events is not None:
-        findings += _compared(packet, [dict(one) for one in events])
+        findings += compared(packet, events)
     return tuple(findings)
-
-
-def _compared(packet: ProofPacket, events: list[dict[str, Any]]) -> list[str]:
-    broken = first_break(packet.mission_id, events)
-    if broken is not None:
-        return [f"event {broken[0]}: {broken[1]}"]
-    head = str(events[-1]["hash"]) if events else DIGEST + genesis(packet.mission_id)
-    checks: tuple[tuple[bool, str], ...] = (
-        (head == packet.event_digest, "the events end with another digest"),
-        (len(events) == packet.event_count == packet.last_seq, f"it counts {packet.event_count} events, there are {len(events)}"),
-    )
-    return [text for holds, text in checks if not holds] + _claims_compared(packet, events)
-
-
-def _claims_compared(packet: ProofPacket, events: list[dict[str, Any]]) -> list[str]:
-    by_id = {str(one["event_id"]): one for one in events}
-    last: dict[str, dict[str, Any]] = {}
-    for one in events:
-        claim = one.get("payload", {}).get("claim") if one.get("event_type") in ("claim", "verify") else None
-        if isinstance(claim, dict):
-            last[str(claim.get("claim_id"))] = claim
-    found = []
-    for claim in (*packet.verified_claims, *packet.rejected_claims):
-        if claim.inherited_from is None and last.get(claim.claim_id, {}).get("verdict") != claim.verdict:
-            found.append(f"claim {claim.claim_id} is {claim.verdict} in the packet, and not in the events")
-    for claim in packet.verified_claims:
-        known = [by_id[name] for name in claim.evidence_refs if name in by_id]
-        if not any(_GRADED.get(str(one["evidence_class"])) == "direct" for one in known):
-            found.append(f"claim {claim.claim_id} names no direct event of this mission")
-    verified = {name for name, claim in last.items() if claim.get("verdict") == "verified_for_mission"}
-    lost = verified - {one.claim_id for one in packet.verified_claims}
-    if len(lost) > packet.left_out.get("verified_claims", 0):
-        found.append("a claim that was verified is not in it")
-    return found

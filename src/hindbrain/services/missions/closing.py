@@ -16,8 +16,9 @@ from hindbrain.domain.mission import EventType, MissionEvent, MissionStatus
 from hindbrain.engines.course import Course
 from hindbrain.engines.light_note import light_note
 from hindbrain.engines.mission_closing import open_requirements
-from hindbrain.engines.mission_packet import packed, packet_bytes
+from hindbrain.engines.mission_packet import SUMMARY_MOST, packed, packet_bytes
 from hindbrain.engines.moments import stamped
+from hindbrain.engines.packet_compare import shortened
 from hindbrain.engines.solving import Decision
 from hindbrain.policy.missions import MOVES_OF_STATUS
 from hindbrain.services.brains import OpenBrain
@@ -103,8 +104,16 @@ class Closing:
         decision = self._control.ending(
             turn.opened, course, self._events(turn), turn.now, given_up=summary if status is MissionStatus.ABANDONED else None
         )
+        told = shortened(summary or f"{len(course.verified)} claims verified: {course.spec.task}", SUMMARY_MOST)
         payload: dict[str, Any] = {
             "status": status.value,
+            "about": {  # what a packet says beside its events, bound to them
+                "agent_id": course.spec.agent_id,
+                "task": course.spec.task,
+                "mode": course.spec.mode.value,
+                "route": course.spec.route.value,
+                "summary": told,
+            },
             "forced": forced is not None,
             "reason": forced,
             "gaps": list(gaps),
@@ -120,7 +129,7 @@ class Closing:
         packet = packed(
             course,
             self._events(turn),
-            summary=summary or f"{len(course.verified)} claims verified: {course.spec.task}",
+            summary=told,
             stamp=stamped(turn.now),
             gaps=(*gaps, *lacks),
             ledger=_place(turn),

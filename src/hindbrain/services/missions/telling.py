@@ -2,13 +2,17 @@
 
 import json
 import logging
+import os
 import shlex
+import stat
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from hindbrain.domain.caller import Caller
+from hindbrain.domain.brain import contains
+from hindbrain.domain.caller import Caller, Channel
 from hindbrain.domain.errors import InvalidParams, PathRefused, UnknownMission
 from hindbrain.domain.mission import MissionStatus, Move, NextMove
 from hindbrain.engines.course import Course, stated
@@ -21,6 +25,7 @@ from hindbrain.services.brains import OpenBrain
 from hindbrain.services.missions.desk import Desk, chosen
 from hindbrain.services.missions.flight import Flights
 from hindbrain.services.missions.handing import Handing
+from hindbrain.services.missions.log import checked_id
 from hindbrain.stores.mission_port import MissionHead
 
 __all__ = ["Telling", "read_file", "rendered_event", "rendered_next", "rendered_start"]
@@ -125,9 +130,10 @@ class Telling:
 
     def verify_packet(self, caller: Caller, *, path: str, events: str | None) -> dict[str, Any]:
         """Check a packet by itself, with its events where they are, and with the ledger where the mission is known."""
-        packet = _file(caller, path)
+        own = self._own(caller)
+        packet = _file(caller, path, own=own)
         raw = _read(packet, _PACKET_BYTES)
-        beside = packet.parent / "events.jsonl" if events is None else _file(caller, events)
+        beside = packet.parent / "events.jsonl" if events is None else _file(caller, events, own=own)
         chain = _events(beside) if events is not None or beside.is_file() else None
         findings = list(verify_packet(raw, chain))
         known = self._known(caller, raw, findings)
@@ -147,9 +153,9 @@ class Telling:
     def _known(self, caller: Caller, raw: bytes, findings: list[str]) -> bool:
         """Whether this home has the mission: then the packet must be the one that it kept."""
         try:
-            mission_id = str(json.loads(raw)["mission_id"])
-        except (ValueError, KeyError, TypeError):
-            return False
+            mission_id = checked_id(str(json.loads(raw)["mission_id"]))
+        except (ValueError, KeyError, TypeError, RecursionError, InvalidParams):
+            return False  # what is no packet is no packet of ours
         route = self._desk.router.route(caller)
         if route.brain is None:
             return False
@@ -159,26 +165,42 @@ class Telling:
             findings.append("it is not the packet that this home kept")
         return bool(kept)
 
+    def _own(self, caller: Caller) -> tuple[str, ...]:
+        """Where files of this caller are beside its workspace: its project, and the missions of its brain."""
+        brain = self._desk.router.route(caller).brain
+        if brain is None:
+            return ()
+        with self._desk.brains.use(brain) as opened:
+            return (str(opened.directory / "missions"), *((brain.root,) if brain.root is not None else ()))
+
 
 def read_file(caller: Caller, told: str, most: int) -> bytes:
     """What a file of the caller holds."""
     return _read(_file(caller, told), most)
 
 
-def _file(caller: Caller, told: str) -> Path:
+def _file(caller: Caller, told: str, *, own: Sequence[str] = ()) -> Path:
+    """The file that is meant. Over MCP an agent may have no shell: it is told nothing of files outside of its own."""
     if "\x00" in told:
         raise PathRefused("the path holds a NUL character", fix="give the path of a file")
-    path = Path(told).expanduser()
+    path = Path(os.path.expanduser(told))
     if not path.is_absolute():
         if caller.root is None:
             raise InvalidParams(f"{told[:80]!r} is no absolute path", fix="give the whole path")
         path = Path(caller.root, path)
+    if not caller.reads_files and caller.channel is not Channel.HUMAN:
+        roots = [os.path.realpath(one) for one in (caller.root, *own) if one is not None]
+        if not any(contains(one, os.path.realpath(path)) for one in roots):
+            raise PathRefused(f"{path.name[:200]} lies outside of this project", fix="name it at a terminal")
     return path
 
 
 def _read(path: Path, most: int) -> bytes:
     try:
-        with path.open("rb") as file:
+        # A pipe is not waited for, and what is no ordinary file is not read.
+        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise PathRefused(f"{path.name} is no ordinary file", fix="give the path of a file")
             raw = file.read(most + 1)
     except OSError as failure:
         raise PathRefused(
@@ -194,7 +216,7 @@ def _events(path: Path) -> list[dict[str, Any]]:
     for number, line in enumerate(_read(path, _EVENTS_BYTES).splitlines(), 1):
         try:
             event = json.loads(line)
-        except ValueError as broken:
+        except (ValueError, RecursionError) as broken:
             raise InvalidParams(
                 f"line {number} of {path.name} is no JSON", fix="give the events.jsonl of the mission"
             ) from broken
