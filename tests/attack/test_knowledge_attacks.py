@@ -239,6 +239,8 @@ LAWS: dict[str, Callable[[Court], Iterable[Arguments]]] = {
     "skill.critique": lambda c: [{"text": f"{c.ripe} is canonical", "event_id": "evt_0"}],
     "light.new": lambda c: [{"path": f"{c.ripe}.light.md", "title": f"{c.ripe} is canonical", "entities": [c.ripe]}],
     "light.confirm": lambda c: [{"path": f"{c.ripe}.light.md"}],
+    "gym.run": lambda c: [{"fixture": ["renamed"], "lanes": ["direct"], "change": f"{c.ripe} is canonical"}],
+    "gym.judge": lambda c: [{"round": "rnd_" + "0" * 26}],
     "pack": lambda c: [{"host": "codex", "out": c.root, "yes": True}],
     "doctor.fix": lambda c: [{"yes": True}],
     "update.apply": lambda c: [{"yes": True}],

@@ -148,6 +148,11 @@ def begun(scene: Scene, operation: str, **arguments: Any) -> Answer:
     return scene.called(operation, **arguments)
 
 
+def rounded(scene: Scene) -> str:
+    """A round of the gym."""
+    return str(scene.called("gym.run", fixture=["renamed"], lanes=["direct"])["round_id"])
+
+
 def card(scene: Scene) -> str:
     return str(made(scene)["card_id"])
 
@@ -401,6 +406,8 @@ ATTACKS: dict[str, dict[str, Act]] = {
         "rejected": lambda s: criticised(s, REJECTED.upper()),
     },
     "pack": {},
+    "gym.run": {},
+    "gym.judge": {},
     "model.install": {},
     "model.embed": {},
     "model.remove": {},
@@ -666,6 +673,8 @@ LAWS: dict[str, Act] = {
         s.called("light.new", path="plan.light.md", title="Plan") and s.called("light.confirm", path="plan.light.md")
     ),
     "pack": lambda s: s.called("pack", host="claude", out=s.root, yes=True),
+    "gym.run": lambda s: s.called("gym.run", fixture=["renamed"], lanes=["direct"]),
+    "gym.judge": lambda s: s.called("gym.judge", round=rounded(s)),
     "doctor.fix": lambda s: s.called("doctor.fix", yes=True),
     "update.apply": lambda s: updated(s),
     "update.rollback": lambda s: updated(s) and s.called("update.rollback", yes=True),
@@ -781,6 +790,7 @@ def test_conf_07_a_secret_in_an_agents_name_is_refused_and_not_recorded(scene: S
     asked = {"rule": "00000000", "name": "a", "precondition": "b", "check": "true", "evidence": ["evt_0"]}
     files |= {"skill.add": asked}
     files |= {"light.new": {"path": "a.light.md", "title": "A"}, "light.confirm": {"path": "a.light.md"}, "pack": {}}
+    files |= {"gym.run": {}, "gym.judge": {"round": "rnd_0"}}
     files |= {"update.apply": {}, "update.rollback": {}, "hosts.apply": {"host": "codex"}, "restart": {"host": "codex"}}
     files |= {"mission.start": {"task": "review the tram"}, "mission.event": {"event_type": "note"}, "mission.next": {}}
     files |= {"mission.claim": {"claim": "a"}, "mission.verify": {"claim": "a", "evidence_class": "inferred"}}

@@ -107,6 +107,9 @@ RULES = """\
 - Strategy that is to become part of the graph is written as L1GHT: `light.new` makes a skeleton, `light.check` tells where code
   has left a document, `light.confirm` says that it is right about the files it binds. `pack` shows how to work in missions, and
   writes it for a host when told to.
+- The gym measures how agents work: `gym.fixtures` lists small repositories with planted defects, `gym.run` lets lanes of agents
+  look for them, `gym.report` shows what each way of working found and cost, `gym.judge` rules on findings that no key knows,
+  `gym.compare` holds one round against another and says what may be claimed, `gym.candidates` ranks recorded changes.
 - Agents that work at the same time have no channel here yet: no partner, push or bus. What one decides, it captures with
   `memorize`.
 - Every retrieval answer carries `agent_runtime_contract`: who answered, from which files, how far to trust it. Its
