@@ -1,4 +1,4 @@
-"""Handshakes over MCP: every session is written down by the server, on each transport and in each era, before its first answer."""
+"""Handshakes over MCP: every session is on record, on each transport and in each era, before its first answer."""
 
 import json
 import os
@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from hindbrain.stores.installation import started_as
 from hindbrain.stores.processes import process
 from tests.mcp.conftest import Repositories
 from tests.mcp.hosts import INITIALIZE, PROTOCOLS, TRANSPORTS, Bridge, connected
@@ -37,7 +36,7 @@ async def test_aol_254_every_session_is_on_record(
     new = [one for one in records(owner.home)[before:] if one["workspace_root"] == str(root)]
     assert len({one["session_id"] for one in new}) == 1, "one session, however many messages"
     made = new[0]
-    assert (made["build_id"], made["transport"], made["host"]) == (started_as(), transport, "codex")
+    assert (made["build_id"], made["transport"], made["host"]) == (owner.facts["build"], transport, "codex")
     assert made["protocol_version"] == PROTOCOLS[era]
     assert made["client_name"]
     assert made["client_version"]
@@ -60,7 +59,9 @@ async def test_aol_254_a_record_names_the_process_that_the_host_started(owner: R
     assert made["executable"] == os.path.realpath(seen.executable)
 
 
-async def test_aol_254_a_session_that_outlives_its_owner_stays_the_same_session(starter: Starter, repository: Repositories) -> None:
+async def test_aol_254_a_session_that_outlives_its_owner_stays_the_same_session(
+    starter: Starter, repository: Repositories
+) -> None:
     """A bridge repeats the handshake to a new owner: that is no new session of the host."""
     root = repository("shop")
     running = starter(root.parent / "home")
