@@ -5,6 +5,7 @@ import json
 import os
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -248,3 +249,48 @@ def test_aol_108_files_that_are_no_packet_are_said_to_be_none(world: World, root
     os.mkfifo(odd.with_name("pipe"))
     for name in (str(odd.with_name("pipe")), "/dev/zero", "~nobody-here/x", "\x00"):
         assert reader.call("mission.verify_packet", file=name)["error"]["code"] == "path_refused"
+
+
+# -- other projects, hostile repositories ------------------------------------------------------------------------------
+
+
+def test_a_mission_shows_an_agent_without_a_shell_nothing_of_other_directories(world: World, root: str) -> None:
+    other = world.brain("other", secret_py='KEY = "alpha"\n')
+    shell = world.at(root, "blind")
+    blind = Actor(world, replace(shell.caller, reads_files=False))
+
+    for repo, name, text in ((other, "secret.py", "alpha"), ("/etc", "passwd", "root"), ("/", "etc/passwd", "root")):
+        mission = done(blind.call("mission.start", task="look around", repo=repo))["mission_id"]
+        tell = [
+            blind.call("mission.event", mission_id=mission, event_type="file_read", target=name),
+            blind.call("mission.event", mission_id=mission, event_type="literal_search", payload={"hits": [f"{name}:1:{text}"]}),
+            blind.call("mission.event", mission_id=mission, event_type="diff_read", target="HEAD"),
+        ]
+        assert [done(one)["evidence_class"] for one in tell] == ["direct_unverified"] * 3
+        assert all(one["event"]["target_digest"] is None for one in tell)
+        verdict = judged(blind, f"{name} is there", f"direct_source:{name}", targets=[name], mission_id=mission)
+        assert verdict == "insufficient_evidence"
+        claimed = [
+            one for one in done(blind.call("mission.status", mission_id=mission))["events"] if one["event_type"] == "claim"
+        ]
+        assert claimed[0]["payload"]["existing"] == []
+        assert [one["digest"] for one in done(blind.call("mission.handoff", mission_id=mission))["files_read"]] == [None]
+    outside = blind.call("mission.verify_packet", file=f"{other}/secret.py")
+    assert outside["error"]["code"] == "path_refused"
+
+    done(blind.call("mission.start", task="review add"))
+    assert told(blind, "file_read", "calc.py")["evidence_class"] == "direct_source"
+
+
+def test_what_a_repository_puts_in_place_of_its_own_files_takes_no_mission_down(liar: Actor, root: str) -> None:
+    Path(root, "package.json").write_text("[" * 100_000)
+    os.mkfifo(Path(root, "pyproject.toml"))
+    os.mkfifo(Path(root, "pipe"))
+    os.symlink("/etc/passwd", Path(root, "link"))
+
+    done(liar.call("mission.next"))
+    for name in ("pipe", "link", "../other/secret.py", "/dev/zero"):
+        assert told(liar, "file_read", name)["evidence_class"] == "direct_unverified"
+    claimed = done(liar.call("mission.claim", claim="there is a file", targets=["../../etc/passwd", "/etc/passwd", "calc.py"]))
+    last = done(liar.call("mission.status", events=1))["events"][-1]
+    assert (claimed["ok"], last["payload"]["existing"]) == (True, ["calc.py"])

@@ -19,6 +19,7 @@ from hindbrain.engines.moments import stamped
 from hindbrain.policy.missions import CLOSED_STATUSES, COUNTED_OUT
 from hindbrain.services.brains import OpenBrain
 from hindbrain.services.missions.log import Draft, MissionLog, Turn, new_id
+from hindbrain.services.missions.surroundings import may_read
 from hindbrain.stores.mission_port import StoredPaper
 
 __all__ = ["Child", "ChildProof", "Handing", "NextMoveOf", "Resumed"]
@@ -102,13 +103,14 @@ class Handing:
         told = {one.seq: one for one in self._log.events(turn.opened, spec.mission_id)}
         told |= {one.seq: one for one in turn.made}  # of this turn, which nobody else sees yet
         events = tuple(told[seq] for seq in sorted(told) if seq <= course.seq)
+        seen = may_read(turn)
         return handed(
             course,
             events,
             handoff_id=new_id("hnd", turn.now),
             stamp=stamped(turn.now),
             next_move=move,
-            digests={path: self._digest(spec.repo, path) for path in undigested(course, events)},
+            digests={path: self._digest(spec.repo, path) if seen else None for path in undigested(course, events)},
             recipient=recipient,
             summary=summary,
         )

@@ -16,7 +16,7 @@ from hindbrain.policy.non_claims import STANDING
 from hindbrain.services.missions.control import MissionControl
 from hindbrain.services.missions.desk import chosen
 from hindbrain.services.missions.log import Draft, MissionLog, Turn, new_id
-from hindbrain.services.missions.surroundings import existing
+from hindbrain.services.missions.surroundings import existing, may_read
 from hindbrain.services.missions.witness import Witness
 
 __all__ = ["Judged", "Proving"]
@@ -72,7 +72,7 @@ class Proving:
                 confidence=confidence,
                 payload={
                     "claim": msgspec.to_builtins(claim),
-                    "existing": list(existing(turn.course.spec.repo, claim.targets)),
+                    "existing": list(existing(turn.course.spec.repo, claim.targets) if may_read(turn) else ()),
                 },
             )
         )
@@ -103,7 +103,7 @@ class Proving:
         )
         given = tuple(refs) if refs else claim.evidence_refs
         resolved = self._witness.references(turn, given, label=kind, targets=claim.targets)
-        found = judged(claim, resolved, label=kind, mode=turn.course.spec.mode, changed=self._witness.changed(turn.course))
+        found = judged(claim, resolved, label=kind, mode=turn.course.spec.mode, changed=self._witness.changed(turn))
         after = found.applied(claim, stamp=stamped(turn.now), reported=confidence)
         return self._written(turn, after, found.result(turn.course.spec.mission_id, claim.claim_id, STANDING), given, confidence)
 

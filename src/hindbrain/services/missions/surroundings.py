@@ -1,18 +1,34 @@
-"""Surroundings: what the router has to know of a repository and cannot read in events. A few looks at its top directory."""
+"""Surroundings: what the router has to know of a repository and cannot read in events, by a few looks at its top directory; and
+who may look there."""
 
 import json
 import tomllib
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
+from hindbrain.domain.brain import contains
+from hindbrain.domain.caller import Channel
 from hindbrain.engines.course import Course
 from hindbrain.engines.mission_facts import Facts
+from hindbrain.services.missions.log import Turn
+from hindbrain.stores.repository import main_path
+from hindbrain.stores.source_file import SeenFile, named_within, seen_file
 
-__all__ = ["existing", "facts_of", "release_files", "test_command"]
+__all__ = ["existing", "facts_of", "may_read", "release_files", "test_command"]
 
 _VERSIONS = ("pyproject.toml", "package.json", "Cargo.toml", "setup.cfg", "setup.py", "VERSION", "version.txt", "go.mod")
 _CHANGES = ("CHANGELOG.md", "CHANGELOG", "CHANGELOG.rst", "CHANGES.md", "CHANGES", "CHANGES.rst", "HISTORY.md", "NEWS.md", "NEWS")
 _READ_MOST = 262_144
+
+
+def may_read(turn: Turn) -> bool:
+    """Whether files of a mission's repository may be read for a caller. Over MCP an agent may have no shell: nothing of a directory
+    outside of its own is shown to it, whatever it begins a mission for."""
+    caller, brain, repo = turn.caller, turn.opened.brain, turn.course.spec.repo
+    if caller.reads_files or caller.channel is Channel.HUMAN:
+        return True
+    own = [one for one in (caller.root, brain.root, *brain.ingest_roots) if one is not None]
+    return any(contains(one, path) for one in own for path in (repo, main_path(repo)))
 
 
 def test_command(repo: str) -> tuple[str, ...]:
@@ -32,7 +48,7 @@ def test_command(repo: str) -> tuple[str, ...]:
 def _has_script(file: Path) -> bool:
     try:
         told = json.loads(_text(file))
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
     scripts = told.get("scripts") if isinstance(told, dict) else None
     return isinstance(scripts, dict) and bool(scripts.get("test"))
@@ -43,7 +59,7 @@ def _pytest(root: Path) -> bool:
         return True
     try:
         told = tomllib.loads(_text(root / "pyproject.toml"))
-    except tomllib.TOMLDecodeError:
+    except (tomllib.TOMLDecodeError, RecursionError):
         return False
     tool = told.get("tool")
     return (isinstance(tool, dict) and "pytest" in tool) or "pytest" in _text(root / "pyproject.toml")
@@ -51,11 +67,8 @@ def _pytest(root: Path) -> bool:
 
 def _text(file: Path) -> str:
     """A small file of the repository; empty when there is none to read."""
-    try:
-        with file.open("rb") as source:
-            return source.read(_READ_MOST).decode("utf-8", "replace")
-    except OSError:
-        return ""
+    found = seen_file((str(file.parent),), file.name)
+    return found.content[:_READ_MOST].decode("utf-8", "replace") if isinstance(found, SeenFile) else ""
 
 
 def release_files(repo: str) -> tuple[str, ...]:
@@ -73,7 +86,7 @@ def existing(repo: str, targets: Iterable[str]) -> tuple[str, ...]:
 
 def _is_file(root: Path, target: str) -> bool:
     try:
-        return (root / target).is_file()
+        return named_within((str(root),), target) is not None and (root / target).is_file()
     except (OSError, ValueError):  # a name that no file can have
         return False
 

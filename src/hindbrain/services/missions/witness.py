@@ -20,6 +20,7 @@ from hindbrain.policy.missions import EVENTS, GRADES, SWEEPS
 from hindbrain.policy.proof import HITS_MOST, RANKS, READ_BY_US
 from hindbrain.services.brains import OpenBrain
 from hindbrain.services.missions.log import Draft, MissionLog, Turn
+from hindbrain.services.missions.surroundings import may_read
 from hindbrain.stores.git import asked
 from hindbrain.stores.source_file import SeenFile, Unseen, file_digest, named_within, seen_file
 
@@ -67,7 +68,7 @@ class Witness:
             raise HumanNeeded("a statement of a person comes from a person", fix="ask one to say it in a terminal")
         if report.at is not None and report.at > turn.now:
             raise InvalidParams("the event lies in the future", fix="send the time when it happened, or leave it out")
-        roots = _roots(turn.course)
+        roots = _roots(turn)
         report = _placed(report, roots)
         established, found, outcome, digest = self._established(turn, report, roots)
         target = str(found.pop("target", report.target))  # a file by the place where it was read
@@ -106,7 +107,7 @@ class Witness:
             return EVENTS[kind].evidence, {"graph_generation": turn.course.guard.graph_generation}, None, None
         looks: dict[EventType, Callable[[], Seen]] = {
             _E.LITERAL_SEARCH: lambda: _found_again(report, roots),
-            _E.DIFF_READ: lambda: _committed(report, turn.course.spec.repo),
+            _E.DIFF_READ: lambda: _committed(report, roots),
             _E.HOST_HANDSHAKE: lambda: self._shaken(turn, report),
             **dict.fromkeys(SWEEPS, lambda: self._linked(turn, report)),
         }
@@ -186,7 +187,7 @@ class Witness:
         if reference.path is None:
             return Resolved(reference=reference, why="it names no event and no file")
         label = reference.label
-        seen = seen_file(_roots(turn.course), reference.path)
+        seen = seen_file(_roots(turn), reference.path)
         if label in (_C.DOC_BOUND, _C.DOC_STALE):
             held = self._document(turn.opened, turn.course.spec.repo, reference.path) if isinstance(seen, SeenFile) else None
             return Resolved(reference=reference, established=held or _C.INFERRED, why=_document_lack(held))
@@ -227,12 +228,15 @@ class Witness:
         found = []
         for one in told:
             path, line, _ = place_of(one)
-            name = named_within(_roots(course), path) if path.startswith("/") else path
+            name = named_within((course.spec.repo, *_ingested(course)), path) if path.startswith("/") else path
             found.append(one if name is None else f"{name}:{line}" if line is not None else name)
         return tuple(dict.fromkeys(found))
 
-    def changed(self, course: Course) -> tuple[str, ...]:
+    def changed(self, turn: Turn) -> tuple[str, ...]:
         """Inherited files that are not what they were, as they are now on the disk."""
+        course = turn.course
+        if not course.inherited.files_read or not may_read(turn):
+            return ()
         inherited = [one for one in course.inherited.files_read if one.digest is not None]
         return tuple(one.path for one in inherited if file_digest(course.spec.repo, one.path) != one.digest)
 
@@ -240,7 +244,7 @@ class Witness:
 
     def ran(self, turn: Turn, ran: Ran, *, origin: Origin) -> Draft:
         """The event of a command that the runtime or a host's hook saw end; of one that was only told, a statement."""
-        roots = _roots(turn.course)
+        roots = _roots(turn)
         cwd = os.path.join(turn.course.spec.repo, ran.cwd)
         shown = shown_of(ran, named=lambda word: _file_named(roots, os.path.join(cwd, word)))
         payload = {**shown.payload, "origin": origin, "cwd": named_within(roots, cwd) or "outside"}
@@ -268,9 +272,13 @@ def _file_named(roots: tuple[str, ...], path: str) -> str | None:
     return name if name is not None and os.path.isfile(path) else None
 
 
-def _roots(course: Course) -> tuple[str, ...]:
-    more = course.guard.ingest_roots if course.guard is not None else ()
-    return tuple(dict.fromkeys((course.spec.repo, *more)))
+def _roots(turn: Turn) -> tuple[str, ...]:
+    """Where evidence of a mission may lie: its repository and what else is in its graph; nowhere for who may not read there."""
+    return tuple(dict.fromkeys((turn.course.spec.repo, *_ingested(turn.course)))) if may_read(turn) else ()
+
+
+def _ingested(course: Course) -> tuple[str, ...]:
+    return course.guard.ingest_roots if course.guard is not None else ()
 
 
 def _placed(report: Report, roots: tuple[str, ...]) -> Report:
@@ -280,7 +288,7 @@ def _placed(report: Report, roots: tuple[str, ...]) -> Report:
         return replace(report, target=inside) if inside is not None else report
     payload = dict(report.payload)
     target = report.target
-    if not os.path.lexists(os.path.join(roots[0], target)):  # a file may be called `a:3`
+    if not roots or not os.path.lexists(os.path.join(roots[0], target)):  # a file may be called `a:3`
         if spanned := _RANGE.match(target):
             target = spanned[1]
             payload.setdefault("range", [int(spanned[2]), int(spanned[3])])
@@ -341,8 +349,11 @@ def _hit(value: Any) -> tuple[str, int, str] | None:
     return (path, int(number), text.strip()) if number.isascii() and number.isdigit() and path else None
 
 
-def _committed(report: Report, repo: str) -> Seen:
+def _committed(report: Report, roots: tuple[str, ...]) -> Seen:
     """The commits of a diff, if the repository has all of them."""
+    if not roots:
+        return _C.DIRECT_UNVERIFIED, {"commits": [], "not_seen": "no directory was named to look in"}
+    repo = roots[0]
     told = report.payload.get("commits")
     words = [str(one) for one in told] if isinstance(told, list) else re.split(r"\.{2,3}", report.target)
     words = [one.strip() for one in words if one.strip()]
