@@ -15,9 +15,10 @@ import pytest
 
 from hindbrain.app import EmbeddedSession, embedded, local_caller
 from hindbrain.domain.caller import Channel
+from hindbrain.domain.gym import Wish
 from hindbrain.domain.gym_fixture import LANES
 from hindbrain.services.gym.fixtures import Fixtures
-from hindbrain.services.gym.gym import Gym, Wish
+from hindbrain.services.gym.gym import Gym
 from hindbrain.services.gym.ports import LaneSession
 from hindbrain.services.gym.rounds import RoundDirectory
 from hindbrain.settings import Settings

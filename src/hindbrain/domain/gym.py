@@ -28,10 +28,24 @@ __all__ = [
     "RoundLane",
     "Standing",
     "Tuning",
+    "Wish",
 ]
 
 Judge = Literal["human", "model", "reproduction"]
 Standing = Literal["seeded", "duplicate", "extra_unadjudicated", "extra_confirmed", "extra_refuted"]
+
+
+class Wish(Record, frozen=True, kw_only=True):
+    """What somebody asks of a round."""
+
+    fixtures: tuple[str, ...] = ()  # none: the bundled bug hunts
+    lanes: tuple[str, ...] = ()
+    repeats: Annotated[int, Meta(ge=1)] = 1
+    budget: str | None = None
+    change: str = ""
+    agent_command: str | None = None
+    arm: Arm | None = None  # under which instructions the agent command works; None: it is told nothing of Hindbrain
+    out: str | None = None
 
 
 class RoundLane(Record, frozen=True, kw_only=True):

@@ -6,7 +6,6 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -14,7 +13,7 @@ from msgspec.structs import replace
 from hindbrain import __version__
 from hindbrain.domain.caller import Caller, Channel
 from hindbrain.domain.errors import Busy, HumanNeeded, InvalidParams, ModelUnavailable, RoundBlocked
-from hindbrain.domain.gym import LaneResult, Report, Round, RoundLane
+from hindbrain.domain.gym import LaneResult, Report, Round, RoundLane, Wish
 from hindbrain.domain.gym_fixture import LANES, Arm, Finding, GymFamily, LaneRun
 from hindbrain.engines.gym_findings import standings
 from hindbrain.engines.gym_report import reported
@@ -29,30 +28,17 @@ from hindbrain.services.gym.lanes import Lanes
 from hindbrain.services.gym.ports import Opener
 from hindbrain.services.gym.preflight import Preflight
 from hindbrain.services.gym.rounds import RoundDirectory, Rounds
+from hindbrain.services.gym.telling import GymTelling
 from hindbrain.services.missions.log import new_id
 from hindbrain.stores.home import Home
 from hindbrain.stores.locks import try_lock
 
-__all__ = ["Gym", "Wish"]
+__all__ = ["Gym"]
 
 Progress = Callable[[int, int, str], None]
 _DEFAULT_LANES = ("direct", "graph", "mission")
 _MOST_LANES = 1_000
 _PLAIN = frozenset({"direct", "agent"})  # lanes that are not bound to anything
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
-    """What somebody asks of a round."""
-
-    fixtures: tuple[str, ...] = ()  # none: the bundled bug hunts
-    lanes: tuple[str, ...] = ()
-    repeats: int = 1
-    budget: str | None = None
-    change: str = ""
-    agent_command: str | None = None
-    arm: Arm | None = None  # under which instructions the agent command works; None: it is told nothing of Hindbrain
-    out: str | None = None
 
 
 class Gym:
@@ -72,6 +58,11 @@ class Gym:
         self.rounds = Rounds(home)
         self._gateway, self._opener, self._clock, self._think = gateway, opener, clock, think
         self._preflight = Preflight(self.fixtures, opener)
+
+    @property
+    def telling(self) -> GymTelling:
+        """The same as answers."""
+        return GymTelling(self)
 
     @property
     def bundled(self) -> tuple[str, ...]:

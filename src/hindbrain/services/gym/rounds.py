@@ -25,6 +25,7 @@ __all__ = ["NOTES", "RoundDirectory", "Rounds"]
 
 _ROUND, _KEY, _RULINGS = "round.json", "operator-only/answer-key.json", "operator-only/rulings.json"
 _PROMPTS, _STREAMS, _RESULTS = "lane-prompts", "event-streams", "lane-results"
+_REPORTS = {"json": "report.json", "markdown": "report.md", "html": "report.html"}
 NOTES = "notes.md"
 Kind = TypeVar("Kind")
 _ID = re.compile(r"rnd_[0-9A-Z]{26}")
@@ -115,10 +116,13 @@ class RoundDirectory:
     def write(self, report: Report) -> dict[str, str]:
         """The report in its three forms; where each is."""
         texts = {"json": _pretty(report), "markdown": report_text(report), "html": page(report)}
-        names = {"json": "report.json", "markdown": "report.md", "html": "report.html"}
-        for form, text in texts.items():
-            write_text(self.path / names[form], text)
-        return {form: str(self.path / name) for form, name in names.items()}
+        for form, name in self.files().items():
+            write_text(Path(name), texts[form])
+        return self.files()
+
+    def files(self) -> dict[str, str]:
+        """Where the report stands, by its form."""
+        return {form: str(self.path / name) for form, name in _REPORTS.items()}
 
     def _result(self, lane_id: str) -> Path:
         return self.path / _RESULTS / f"{lane_id}.json"
