@@ -1,28 +1,34 @@
 """Gates of a wave: what one of them showed, and what it rests on."""
 
-from dataclasses import dataclass
-from pathlib import Path
+from hindbrain.domain.task import Count, Record
 
-__all__ = ["Condition", "GateResult"]
+__all__ = ["Condition", "GateResult", "Run"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GateResult:
+class GateResult(Record, frozen=True, kw_only=True):
     """One gate that was run: passed or not, why, and the files that show it."""
 
-    wave: int
+    wave: Count
     name: str
     passed: bool
     says: str
-    evidence: tuple[Path, ...] = ()
+    evidence: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Condition:
+class Run(Record, frozen=True, kw_only=True):
+    """Gates that were run together, by which build."""
+
+    version: str
+    build: str
+    gates: tuple[GateResult, ...]
+    schema: str = "hindbrain-gate-run-v1"
+
+
+class Condition(Record, frozen=True, kw_only=True):
     """One condition of acceptance: met or not, why, and what shows it."""
 
     row: str
     name: str
     met: bool
     says: str
-    evidence: tuple[Path, ...] = ()
+    evidence: tuple[str, ...] = ()

@@ -2,51 +2,92 @@
 the acceptance, which is made of gates and of recorded rounds."""
 
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
+import msgspec
+
+from hindbrain import __version__
 from hindbrain.domain.errors import HindbrainError, UnknownRound
-from hindbrain.domain.wave import Condition, GateResult
+from hindbrain.domain.wave import Condition, GateResult, Run
 from hindbrain.engines.gym_compare import accepted
 from hindbrain.policy.waves import ACCEPTANCE, GATES_KEPT, WAVES
-from hindbrain.services.gates.bench import Bench, NotShown
+from hindbrain.services.gates.bench import Bench, NotShown, Shown
 from hindbrain.services.gates.kernel_gates import KERNEL_GATES
 from hindbrain.services.gates.plane_gates import PLANE_GATES
 from hindbrain.services.gym.gym import Gym
 from hindbrain.services.gym.ports import Opener
 from hindbrain.services.missions.log import new_id
+from hindbrain.stores.atomic import write_text
 from hindbrain.stores.home import Home
+from hindbrain.stores.installation import started_as
 
-__all__ = ["Gates"]
+__all__ = ["GATES", "Gates"]
 
 Progress = Callable[[int, int, str], None]
 _HERE = Path(__file__).resolve()
 _NAME = "operating-layer.light.md"
 _STRATEGY = (_HERE.parents[2] / "strategy" / _NAME, _HERE.parents[4] / "docs" / "strategy" / _NAME)  # installed, or a checkout
-_GATES = {**KERNEL_GATES, **PLANE_GATES}
+_DIRECTORY, _RESULTS = "gates", "results.json"
+GATES: Mapping[str, Callable[[Bench], Shown]] = {**KERNEL_GATES, **PLANE_GATES}
 
 
 class Gates:
     """Gates of one home."""
 
-    def __init__(self, home: Home, gym: Gym, *, opener: Opener, clock: Callable[[], int]) -> None:
-        self._home, self._gym, self._opener, self._clock = home, gym, opener, clock
+    def __init__(
+        self,
+        home: Home,
+        gym: Gym,
+        *,
+        opener: Opener,
+        clock: Callable[[], int],
+        gates: Mapping[str, Callable[[Bench], Shown]] = GATES,
+    ) -> None:
+        self._home, self._gym, self._opener, self._clock, self._gates = home, gym, opener, clock, gates
 
     def run(self, wave: int, progress: Progress) -> tuple[Path, tuple[GateResult, ...]]:
         """The gates of every wave up to this one, in order. One that does not open keeps no other from being looked at."""
-        return self._run([(number, name) for number in range(1, wave + 1) for name in WAVES[number].gates], progress)
+        due = [(number, name) for number in range(1, wave + 1) for name in WAVES[number].gates]
+        place = self._place()
+        bench = Bench(place, self._opener, self._gym.fixtures, _STRATEGY)
+        made = []
+        try:
+            for number, (at, name) in enumerate(due):
+                progress(number, len(due), f"gate {at}: {name}")
+                made.append(_result(bench, at, name, self._gates[name]))
+        finally:
+            bench.close()
+        progress(len(due), len(due), "done")
+        told = Run(version=__version__, build=started_as(), gates=tuple(made))
+        write_text(place / _RESULTS, msgspec.json.format(msgspec.json.encode(told), indent=2).decode() + "\n")
+        return place, tuple(made)
 
-    def accept(self, progress: Progress) -> tuple[Path, tuple[Condition, ...]]:
-        """The seven conditions, each by its gates or by a recorded round."""
-        wanted = [gate for one in ACCEPTANCE.values() for gate in one.gates]
-        place, results = self._run(wanted, progress)
-        shown = {(one.wave, one.name): one for one in results}
-        return place, tuple(self._condition(name, shown) for name in ACCEPTANCE)
+    def conditions(self) -> tuple[Condition, ...]:
+        """The seven conditions of acceptance, each by recorded gates of this very build or by a recorded round."""
+        shown = self._recorded()
+        return tuple(self._condition(name, shown) for name in ACCEPTANCE)
+
+    def _recorded(self) -> dict[tuple[int, str], GateResult]:
+        """What each gate showed when it was last run by this build."""
+        shown: dict[tuple[int, str], GateResult] = {}
+        for place in sorted((self._home.path / _DIRECTORY).glob(f"gat_*/{_RESULTS}")):
+            try:
+                told = msgspec.json.decode(place.read_bytes(), type=Run)
+            except msgspec.MsgspecError:  # nobody wrote that to its end: it shows nothing
+                continue
+            if (told.version, told.build) == (__version__, started_as()):
+                shown |= {(one.wave, one.name): one for one in told.gates}
+        return shown
 
     def _condition(self, name: str, shown: dict[tuple[int, str], GateResult]) -> Condition:
         needed = ACCEPTANCE[name]
         if not needed.gates:
             return self._recall(name)
+        lacking = [f"gate {wave} {gate} was not run by this build" for wave, gate in needed.gates if (wave, gate) not in shown]
+        if lacking:
+            says = f"{lacking[0]}: hindbrain gate {max(wave for wave, _ in needed.gates)}"
+            return Condition(row=needed.row, name=name, met=False, says=says)
         results = [shown[one] for one in needed.gates]
         closed = [f"gate {one.wave} {one.name}: {one.says}" for one in results if not one.passed]
         evidence = tuple(dict.fromkeys(path for one in results for path in one.evidence))
@@ -63,26 +104,13 @@ class Gates:
                 continue
             found = accepted(report.lanes)
             if report.complete and (found.not_worse or found.worse):
-                return Condition(row=row, name=name, met=found.met, says=found.says, evidence=(place.path / "report.json",))
+                evidence = (str(place.path / "report.json"),)
+                return Condition(row=row, name=name, met=found.met, says=found.says, evidence=evidence)
         says = "no whole round with both arms is recorded here: hindbrain gym run --lanes trained,mission"
         return Condition(row=row, name=name, met=False, says=says)
 
-    def _run(self, wanted: Iterable[tuple[int, str]], progress: Progress) -> tuple[Path, tuple[GateResult, ...]]:
-        due = list(dict.fromkeys(wanted))
-        place = self._place()
-        bench = Bench(place, self._opener, self._gym.fixtures, _STRATEGY)
-        made = []
-        try:
-            for number, (wave, name) in enumerate(due):
-                progress(number, len(due), f"gate {wave}: {name}")
-                made.append(_result(bench, wave, name))
-        finally:
-            bench.close()
-        progress(len(due), len(due), "done")
-        return place, tuple(made)
-
     def _place(self) -> Path:
-        above = self._home.path / "gates"
+        above = self._home.path / _DIRECTORY
         above.mkdir(mode=0o700, parents=True, exist_ok=True)
         for old in sorted(one for one in above.iterdir() if one.name.startswith("gat_"))[: -(GATES_KEPT - 1)]:
             shutil.rmtree(old)
@@ -91,11 +119,12 @@ class Gates:
         return place
 
 
-def _result(bench: Bench, wave: int, name: str) -> GateResult:
+def _result(bench: Bench, wave: int, name: str, gate: Callable[[Bench], Shown]) -> GateResult:
     try:
-        shown = _GATES[name](bench)
+        shown = gate(bench)
     except NotShown as closed:
-        return GateResult(wave=wave, name=name, passed=False, says=str(closed), evidence=(bench.path,))
+        return GateResult(wave=wave, name=name, passed=False, says=str(closed), evidence=(str(bench.path),))
     except (HindbrainError, OSError, LookupError, TypeError, ValueError, AttributeError) as failed:  # it could not even be tried
-        return GateResult(wave=wave, name=name, passed=False, says=f"{type(failed).__name__}: {failed}", evidence=(bench.path,))
-    return GateResult(wave=wave, name=name, passed=True, says=shown.says, evidence=shown.evidence)
+        says = f"{type(failed).__name__}: {failed}"
+        return GateResult(wave=wave, name=name, passed=False, says=says, evidence=(str(bench.path),))
+    return GateResult(wave=wave, name=name, passed=True, says=shown.says, evidence=tuple(map(str, shown.evidence)))
