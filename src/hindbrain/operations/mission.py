@@ -146,7 +146,7 @@ def event(
         "duration_ms": duration_ms,
         "agent_confidence": confidence,
     }
-    return call.house.missions.event(call.caller, mission_id=mission_id, told=told, whole=event)
+    return call.house.missions.recording.event(call.caller, mission_id=mission_id, told=told, whole=event)
 
 
 @operation("mission.next", effect=Effect.WRITE, raises=(*_WRITE, PathRefused))
@@ -156,7 +156,7 @@ def next_move(
     mission_id: MissionId = None,
 ) -> dict[str, Any]:
     """Say the one next move of a mission, and what not to do now, each with its reason."""
-    return call.house.missions.next(call.caller, mission_id=mission_id, last_event=last_event)
+    return call.house.missions.advising.next(call.caller, mission_id=mission_id, last_event=last_event)
 
 
 @operation("mission.claim", effect=Effect.WRITE, positional=("claim",), raises=_WRITE)
@@ -284,7 +284,7 @@ def listed(
 @operation("route_explain", effect=Effect.READ, positional=("mission_id",), raises=_READ)
 def explain(call: Call, mission_id: MissionId = None) -> dict[str, Any]:
     """Say which rule gives the next move of a mission, and by which facts. Changes nothing."""
-    return call.house.missions.explain(call.caller, mission_id=mission_id)
+    return call.house.missions.advising.explain(call.caller, mission_id=mission_id)
 
 
 @operation("flight", effect=Effect.READ, positional=("mission_id",), raises=_READ)
@@ -362,7 +362,7 @@ def run(
     """Run a command and record it as evidence: the command, its exit code and a digest of what it printed.
 
     The command runs here, without a shell, in the working directory; its output is shown as it comes."""
-    return call.house.missions.run(call.caller, mission_id=mission_id, argv=command)
+    return call.house.missions.recording.run(call.caller, mission_id=mission_id, argv=command)
 
 
 @operation(
@@ -378,4 +378,4 @@ def heard(
     """Record what a host's hook tells of a tool that was used, in the active mission of that agent. Without one, nothing.
 
     A command counts as seen when the hook itself tells it, with its own token; from an agent it is a statement."""
-    return call.house.missions.heard(call.caller, payload=payload)
+    return call.house.missions.recording.heard(call.caller, payload=payload)

@@ -4,8 +4,9 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from hindbrain.domain.caller import Caller
 from hindbrain.engines.auditing import Numbers
 from hindbrain.policy.control import Params
 from hindbrain.services.adoption import Adoption
@@ -67,6 +68,7 @@ from hindbrain.services.ledgers import Ledgers
 from hindbrain.services.maintenance import Maintenance
 from hindbrain.services.memory_import import MemoryImport
 from hindbrain.services.migration import Migration
+from hindbrain.services.missions.desk import Desk
 from hindbrain.services.missions.files import MissionFiles
 from hindbrain.services.missions.graph import HouseGraph
 from hindbrain.services.missions.guard import Guard
@@ -246,6 +248,7 @@ class House:
         self.mission_files = MissionFiles(self.mission_log)
         self.mission_log.mirrors.append(self.mission_files.mirror)
         self.observing = Observing(self.brains, self.router, self.mission_log, self.handshakes)
+        self.mission_desk = Desk(brains=self.brains, router=self.router, gateway=self.gateway, log=self.mission_log)
         self._missions: Missions | None = None
         self.lane_opener: Opener | None = None  # a session on a home of a lane's own; the composition root gives it
         self._ticking = threading.Lock()
@@ -330,10 +333,8 @@ class House:
     def asking(self) -> "Asking":
         """The questions of an agent about its own work."""
         from hindbrain.services.missions.asking import Asking
-        from hindbrain.services.missions.desk import Desk
 
-        desk = Desk(brains=self.brains, router=self.router, gateway=self.gateway, log=self.mission_log)
-        return Asking(desk, self.guard, self.recovery, explain=lambda *who, **what: self.missions.explain(*who, **what))
+        return Asking(self.mission_desk, self.guard, self.recovery, explain=self._explained)
 
     @property
     def light(self) -> "LightDocuments":
@@ -345,12 +346,14 @@ class House:
     @property
     def skills(self) -> "SkillRoom":
         """The skill library of a project."""
-        from hindbrain.services.missions.desk import Desk
         from hindbrain.services.missions.skill_room import SkillRoom
         from hindbrain.services.missions.skills import Skills
 
-        desk = Desk(brains=self.brains, router=self.router, gateway=self.gateway, log=self.mission_log)
-        return SkillRoom(desk, Skills(self.experience, self.mission_log, self.gateway, self.clock))
+        return SkillRoom(self.mission_desk, Skills(self.experience, self.mission_log, self.gateway, self.clock))
+
+    def _explained(self, caller: Caller, *, mission_id: str | None) -> dict[str, Any]:
+        """Which rule gives the next move of a mission. The kernel is loaded when somebody asks."""
+        return self.missions.advising.explain(caller, mission_id=mission_id)
 
     def _model_plan(self) -> ModelPlan:
         """What is set about models. Refused where it cannot hold, by whoever needs it: memory needs no model."""

@@ -1,47 +1,38 @@
-"""The kernel: the moves of a mission, from start to close. Each is one turn on the log; engines decide, and what is seen is seen
-by the guard and the witness."""
+"""The kernel: how a mission begins, changes hands and ends, and how its claims are judged. Each is one turn on the log; engines
+decide. What was done is in `recording`, what is next in `advising`, how it stands in `telling`."""
 
-import os
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import msgspec
 
-from hindbrain.domain.caller import Caller, Channel
+from hindbrain.domain.caller import Caller
 from hindbrain.domain.errors import InvalidParams
-from hindbrain.domain.mission import EventType, MissionEvent, MissionStatus, NextMove, VerifyResult
-from hindbrain.domain.mission_run import Origin, Ran
+from hindbrain.domain.mission import MissionEvent, MissionStatus, VerifyResult
 from hindbrain.engines.course import Course
 from hindbrain.engines.guarding import drift
-from hindbrain.engines.host_hook import heard
 from hindbrain.engines.inheriting import starter_focus, told_of
-from hindbrain.engines.mission_limits import undeclared
-from hindbrain.engines.mission_report import said_by
-from hindbrain.engines.mission_router import Facts, Routed, explained, route
 from hindbrain.engines.mission_starters import expected_phases, starters
 from hindbrain.policy.non_claims import STANDING
 from hindbrain.services.brains import OpenBrain
+from hindbrain.services.missions.advising import Advising
 from hindbrain.services.missions.closing import Closing
 from hindbrain.services.missions.control import Lessons, MissionControl
-from hindbrain.services.missions.desk import Desk, check_meant
+from hindbrain.services.missions.desk import Desk
 from hindbrain.services.missions.faults import guarded
 from hindbrain.services.missions.guard import Guard, Looked
 from hindbrain.services.missions.handing import Handing
 from hindbrain.services.missions.importing import Importing
-from hindbrain.services.missions.log import Draft, Turn
+from hindbrain.services.missions.log import Turn
 from hindbrain.services.missions.observing import circled
 from hindbrain.services.missions.proving import Proving
-from hindbrain.services.missions.running import run
+from hindbrain.services.missions.recording import Recording
 from hindbrain.services.missions.skills import Skills
 from hindbrain.services.missions.starting import Asked, Begun, Starting
-from hindbrain.services.missions.surroundings import facts_of
-from hindbrain.services.missions.telling import Telling, rendered_event, rendered_next, rendered_start
-from hindbrain.services.missions.witness import Witness
+from hindbrain.services.missions.telling import Telling, rendered_start
 
 __all__ = ["Missions"]
-
-_OVER = 0.6  # of the budget, from which a mission without direct evidence is warned
 
 
 class Missions:
@@ -52,25 +43,27 @@ class Missions:
         desk: Desk,
         *,
         guard: Guard,
-        witness: Witness,
         handing: Handing,
         control: MissionControl,
         skills: Skills,
         proving: Proving,
         closing: Closing,
         telling: Telling,
+        recording: Recording,
+        advising: Advising,
         documents: Callable[[OpenBrain, str], tuple[str, ...]],
     ) -> None:
         self._desk = desk
         self._log = desk.log
         self._guard = guard
-        self._witness = witness
         self._handing = handing
         self._control = control
         self._skills = skills
         self._proving = proving
         self._closing = closing
         self.telling = telling
+        self.recording = recording
+        self.advising = advising
         self._documents = documents  # what is stale of a repository's strategy
         self._starting = Starting(desk, guard)
         self.importing = Importing(desk, self._starting, control, proving, telling)
@@ -129,7 +122,7 @@ class Missions:
     def _started(self, opened: OpenBrain, begun: Begun, lessons: Lessons) -> dict[str, Any]:
         course = begun.course
         spec = course.spec
-        routed = route(self._facts(opened, course, lessons))
+        routed = self.advising.routed(opened, course, lessons)
         answer: dict[str, Any] = {
             "ok": True,
             "schema": "hindbrain-mission-start-v1",
@@ -163,154 +156,6 @@ class Missions:
             "non_claims": list(STANDING),
         }
         return {**answer, "rendered": rendered_start(answer)}
-
-    # -- events ------------------------------------------------------------------------------------------------------
-
-    def event(
-        self, caller: Caller, *, mission_id: str | None, told: dict[str, Any], whole: dict[str, Any] | None
-    ) -> dict[str, Any]:
-        """Record what an agent did, with the class that the runtime established itself."""
-        report = said_by(told, whole)
-        with self._desk.opened(caller) as opened:
-            found = self._log.find(opened, caller, mission_id)
-            check_meant(found, whole)
-            with self._log.turn(opened, caller, found) as turn:
-                made = self._recorded(turn, self._witness.draft(turn, report))
-        return self._told(turn, made)
-
-    def run(self, caller: Caller, *, mission_id: str | None, argv: list[str]) -> dict[str, Any]:
-        """Run a command in this process and record it. Nothing is held while it runs."""
-        with self._desk.opened(caller) as opened:
-            found = self._log.find(opened, caller, mission_id)
-            with self._log.turn(opened, caller, found):
-                pass  # refused before the command runs, not after
-            ran = msgspec.convert(run(argv, cwd=os.getcwd()), Ran)
-            with self._log.turn(opened, caller, found) as turn:
-                made = self._recorded(turn, self._witness.ran(turn, ran, origin="mission_run"))
-        return {**self._told(turn, made), "exit_status": ran.exit_status, "interrupted": ran.interrupted}
-
-    def heard(self, caller: Caller, *, payload: dict[str, Any]) -> dict[str, Any]:
-        """Record what a host's hook tells of a tool. Without an active mission there is nothing to record. What an agent sends
-        in place of its hook is told, and no more."""
-        with self._desk.opened(caller) as opened:
-            mine = opened.store.missions(agent=caller.agent, status=MissionStatus.ACTIVE.value, limit=2)
-            said = heard(payload) if len(mine) == 1 else None
-            if said is None:
-                return {"ok": True, "schema": "hindbrain-mission-heard-v1", "recorded": False, "rendered": ""}
-            with self._log.turn(opened, caller, mine[0].mission_id) as turn:
-                origin: Origin = "host_hook" if caller.channel is Channel.RUNTIME else "told"
-                draft = self._witness.ran(turn, said, origin=origin) if isinstance(said, Ran) else self._witness.draft(turn, said)
-                made = self._recorded(turn, draft)
-        return {**self._told(turn, made), "schema": "hindbrain-mission-heard-v1", "recorded": True}
-
-    def _recorded(self, turn: Turn, draft: Draft) -> MissionEvent:
-        """One event, and what the runtime has to say to it: circles, a broken do_not, the budget."""
-        made = turn.add(draft)
-        if (broken := undeclared(turn.course, made)) is not None:
-            turn.add(Draft(event_type=EventType.NOTE, target=made.target, payload={"warnings": [broken], "of": made.event_id}))
-        circled(turn)
-        self._budget(turn)
-        return made
-
-    @staticmethod
-    def _budget(turn: Turn) -> None:
-        """Each of the two warnings is given once."""
-        course, used = turn.course, turn.course.consumed(turn.now)
-        due = []
-        if used > _OVER and not course.direct_count:
-            due.append(("over_60", "over 60% of the budget is used and nothing was proven directly"))
-        if course.elapsed(turn.now) > course.spec.budget.soft_deadline_ms:
-            due.append(("deadline", "the soft deadline has passed: verify, hand over or close"))
-        for kind, text in due:
-            if f"budget:{kind}" not in course.checked:
-                turn.add(
-                    Draft(
-                        event_type=EventType.BUDGET_WARNING,
-                        target=kind,
-                        payload={"kind": kind, "warnings": [text], "checked": [f"budget:{kind}"]},
-                    )
-                )
-
-    def _told(self, turn: Turn, made: MissionEvent) -> dict[str, Any]:
-        course = turn.course
-        warned = [one for one in turn.made if one is not made]
-        answer = {
-            "ok": True,
-            "schema": "hindbrain-mission-event-answer-v1",
-            "mission_id": course.spec.mission_id,
-            "event": msgspec.to_builtins(made),
-            "event_id": made.event_id,
-            "seq": made.seq,
-            "event_count": course.seq,
-            "evidence_class": made.evidence_class.value,
-            "phase": course.phase.value,
-            "budget_consumed": course.consumed(turn.now),
-            "loop_warnings": [msgspec.to_builtins(one.payload) for one in warned if one.event_type is EventType.LOOP_WARNING],
-            "warnings": [text for one in warned for text in one.payload.get("warnings", ())],
-        }
-        return {**answer, "rendered": rendered_event(answer)}
-
-    # -- next --------------------------------------------------------------------------------------------------------
-
-    def next(self, caller: Caller, *, mission_id: str | None, last_event: dict[str, Any] | None) -> dict[str, Any]:
-        """The one next move, under the controller's directive, the loops, the guard and what experience forbids."""
-        report = said_by({}, last_event) if last_event is not None else None
-        with self._desk.opened(caller) as opened:
-            found = self._log.find(opened, caller, mission_id)
-            with self._log.turn(opened, caller, found) as turn:
-                if report is not None:
-                    check_meant(found, last_event)
-                    self._recorded(turn, self._witness.draft(turn, report))
-                course = turn.course
-                lessons = self._control.lessons(opened, course.spec.task)
-                routed = route(self._facts(opened, course, lessons, now=turn.now))
-                told = self._move(turn, routed, lessons)
-            self._control.moved(opened, course, told)
-        answer = {"ok": True, **msgspec.to_builtins(told), "event_count": course.seq}
-        return {**answer, "rendered": rendered_next(told)}
-
-    @staticmethod
-    def _move(turn: Turn, routed: Routed, lessons: Lessons) -> NextMove:
-        course = turn.course
-        step = turn.step(routed.policy.do_not, routed.rule)
-        return NextMove(
-            mission_id=course.spec.mission_id,
-            step_id=step,
-            phase=routed.phase,
-            route=routed.route,
-            move=routed.move,
-            policy=routed.policy,
-            directive=course.control.directive,
-            prev_directive=course.control.prev_directive if course.control.round else None,
-            loop_warnings=tuple(one.warning for one in course.loops.active()),
-            soft_warning=routed.soft_warning,
-            doctrine=lessons.doctrine,
-            non_claims=STANDING,
-        )
-
-    def explain(self, caller: Caller, *, mission_id: str | None) -> dict[str, Any]:
-        """Which rule gives the next move, and by which facts. Writes nothing."""
-        with self._desk.opened(caller) as opened:
-            found = self._log.find(opened, caller, mission_id)
-            with self._log.reading(opened, found) as course:
-                lessons = self._control.lessons(opened, course.spec.task)
-                told = explained(self._facts(opened, course, lessons))
-        text = f"{told['rule']} {told['name']}: {told['because']}"
-        return {"ok": True, "schema": "hindbrain-route-explain-v1", "mission_id": found, **told, "rendered": text}
-
-    def next_of(self, opened: OpenBrain, course: Course, now: int) -> dict[str, Any]:
-        """The next move as a hand-over carries it."""
-        routed = route(self._facts(opened, course, self._control.lessons(opened, course.spec.task), now=now))
-        return {
-            "move": msgspec.to_builtins(routed.move),
-            "do_not": msgspec.to_builtins(routed.policy.do_not),
-            "soft_warning": routed.soft_warning,
-        }
-
-    def _facts(self, opened: OpenBrain, course: Course, lessons: Lessons, *, now: int | None = None) -> Facts:
-        avoid = tuple((one.item, one.kind, one.reason) for one in lessons.avoid)
-        graph = opened.brain.root is not None
-        return facts_of(course, self._log.now() if now is None else now, experience=avoid, graph=graph)
 
     # -- claims ------------------------------------------------------------------------------------------------------
 
