@@ -2,7 +2,7 @@
 refused with what is. A report is a statement: it proves nothing."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, get_args
 
@@ -70,6 +70,11 @@ class Report:
     payload: dict[str, Any] = field(default_factory=dict)
     event_id: str | None = None
     at: int | None = None  # when it says it happened
+
+    @property
+    def texts(self) -> list[str]:
+        """All that it says in words."""
+        return [self.target, *_words(self.payload)]
 
 
 def reported(
@@ -157,6 +162,18 @@ def _check_form(kind: EventType, given: Mapping[str, Any]) -> None:
         raise _refused(f"{str(schema)[:80]!r} is not the schema of an event", _SCHEMAS)
     if family is not None and family != EVENTS[kind].family.value:
         raise _refused(f"a {kind.value} is not of the family {str(family)[:80]!r}", (EVENTS[kind].family.value,))
+
+
+def _words(value: Any) -> Iterator[str]:
+    match value:
+        case str():
+            yield value
+        case dict():
+            for inner in value.values():
+                yield from _words(inner)
+        case list() | tuple():
+            for inner in value:
+                yield from _words(inner)
 
 
 def _mapping(value: Any) -> dict[str, Any]:

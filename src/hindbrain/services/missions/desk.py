@@ -37,8 +37,12 @@ class Desk:
         for text in said:
             self.gateway.check_text(text)
         self.gateway.check_hygiene(opened, said, site="mission")
+        self.check_values(opened, said)
+
+    def check_values(self, opened: OpenBrain, texts: Iterable[str]) -> None:
+        """Refuse what a person rejected or had forgotten here. Secrets of events are masked, not refused."""
         salt = self.gateway.salt(opened)
-        marks = dict.fromkeys(mark for text in said for mark, _, _ in traces_of(text, salt))
+        marks = dict.fromkeys(mark for text in texts for mark, _, _ in traces_of(text, salt))
         if marks and opened.store.tombstones(list(marks)):
             raise Rejected("this value was rejected or forgotten here", fix="state what holds instead")
 
