@@ -254,7 +254,8 @@ class Course:
         before = self.files.get(event.target)
         span = event.payload.get("range")
         ranges = before.ranges if before is not None else ()
-        if isinstance(span, list | tuple) and len(span) == 2 and tuple(span) not in ranges:
+        whole = isinstance(span, list | tuple) and len(span) == 2 and all(isinstance(one, int) for one in span)
+        if whole and tuple(span) not in ranges:
             ranges = (*ranges, (int(span[0]), int(span[1])))
         self.files[event.target] = FileRead(
             path=event.target,
@@ -311,7 +312,8 @@ class Course:
     def _swept(self, event: MissionEvent) -> None:
         """It counts with a direct event that lies inside it, after what was verified last."""
         linked = event.payload.get("linked_seqs")
-        if isinstance(linked, list | tuple) and any(int(one) > self.last_verified for one in linked):
+        seen = event.evidence_class is EvidenceClass.DIRECT_COVERAGE_SWEEP
+        if seen and isinstance(linked, list | tuple) and any(int(one) > self.last_verified for one in linked):
             self.sweep = event.seq
 
     def _supposed(self, event: MissionEvent) -> None:

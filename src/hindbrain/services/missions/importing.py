@@ -7,7 +7,9 @@ from typing import Any
 from hindbrain.domain.caller import Caller
 from hindbrain.domain.errors import InvalidParams
 from hindbrain.domain.mission import EventType
+from hindbrain.engines.course import Course
 from hindbrain.engines.mission_import import Adopted, adopted, evidence_of
+from hindbrain.engines.mission_payload import told
 from hindbrain.engines.moments import stamped
 from hindbrain.services.brains import OpenBrain
 from hindbrain.services.missions.control import MissionControl
@@ -36,7 +38,7 @@ class Importing:
         """A state file as a mission of the caller."""
         try:
             state = adopted(json.loads(read_file(caller, path, _MOST)))
-        except (UnicodeDecodeError, json.JSONDecodeError) as broken:
+        except (ValueError, RecursionError) as broken:
             raise InvalidParams("the file is no JSON", fix="give the state file as it was written") from broken
         asked = Asked(
             task=state.task,
@@ -49,15 +51,13 @@ class Importing:
         )
         with self._desk.opened(caller) as opened:
             self._desk.check(opened, (*(one.text for one in state.claims), *(one.target for one in state.events)))
-            begun = self._starting.begin(opened, caller, asked, self._starting.look(caller, asked))
-            mission_id = begun.course.spec.mission_id
-            with self._desk.log.turn(opened, caller, mission_id) as turn:
-                self._written(turn, state)
-            self._control.begun(opened, turn.course)
-            return self._told(opened, turn, state)
+            looked = self._starting.look(caller, asked)
+            begun = self._starting.begin(opened, caller, asked, looked, then=lambda turn: self._written(turn, state))
+            self._control.begun(opened, begun.course)
+            return self._told(opened, begun.course, state)
 
     def _written(self, turn: Turn, state: Adopted) -> None:
-        note = {"imported_from": state.mission_id[:80], "agent": state.agent_id[:200], "events": len(state.events)}
+        note = {"imported_from": told(state.mission_id, 80), "agent": told(state.agent_id, 200), "events": len(state.events)}
         turn.add(Draft(event_type=EventType.NOTE, source="import", target="import", payload=note))
         for one in state.events:
             turn.add(
@@ -79,10 +79,10 @@ class Importing:
         for claim in state.claims:
             self._proving.claim(turn, claim.text, targets=None, criteria=None, refs=None, confidence=claim.confidence)
 
-    def _told(self, opened: OpenBrain, turn: Turn, state: Adopted) -> dict[str, Any]:
-        shown = self._telling.state(opened, turn.course, events=10)
+    def _told(self, opened: OpenBrain, course: Course, state: Adopted) -> dict[str, Any]:
+        shown = self._telling.state(opened, course, events=10)
         proven = sum(one.verdict == "verified_for_mission" for one in state.claims)
-        text = f"{state.mission_id or 'a mission'} goes on as {turn.course.spec.mission_id}: {len(state.events)} events"
+        text = f"{state.mission_id or 'a mission'} goes on as {course.spec.mission_id}: {len(state.events)} events"
         if proven:
             text += f"\n{proven} claims were verified elsewhere and are candidates here: verify them again"
         return {

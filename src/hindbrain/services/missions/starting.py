@@ -1,6 +1,7 @@
 """Starting: what a mission is given before anything is done: route, budget, guard, criteria, and what a hand-over brings."""
 
 import secrets
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,7 +20,7 @@ from hindbrain.services.brains import OpenBrain
 from hindbrain.services.missions.desk import Desk, chosen
 from hindbrain.services.missions.faults import guarded
 from hindbrain.services.missions.guard import Guard, Looked
-from hindbrain.services.missions.log import new_id
+from hindbrain.services.missions.log import Turn, new_id
 
 __all__ = ["Asked", "Begun", "Starting"]
 
@@ -58,11 +59,21 @@ class Starting:
         self._desk = desk
         self._guard = guard
 
-    def begin(self, opened: OpenBrain, caller: Caller, asked: Asked, looked: Looked, warnings: tuple[str, ...] = ()) -> Begun:
-        """The guard is the first event; nothing of the graph was touched before it."""
+    def begin(
+        self,
+        opened: OpenBrain,
+        caller: Caller,
+        asked: Asked,
+        looked: Looked,
+        warnings: tuple[str, ...] = (),
+        then: Callable[[Turn], None] | None = None,
+    ) -> Begun:
+        """The guard is the first event; nothing of the graph was touched before it. `then` belongs to the same transaction."""
         spec = self._spec(opened, caller, asked, looked)
         with self._desk.log.begin(opened, caller, spec) as turn:
             guarded(turn, looked, warnings)
+            if then is not None:
+                then(turn)
         return Begun(course=turn.course, looked=looked)
 
     def look(self, caller: Caller, asked: Asked) -> Looked:

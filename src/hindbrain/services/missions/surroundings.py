@@ -22,8 +22,8 @@ _READ_MOST = 262_144
 
 
 def may_read(turn: Turn) -> bool:
-    """Whether files of a mission's repository may be read for a caller. Over MCP an agent may have no shell: nothing of a directory
-    outside of its own is shown to it, whatever it begins a mission for."""
+    """Whether files of a mission's repository may be read for a caller. Over MCP an agent may have no shell: nothing of a
+    directory outside of its own is shown to it, whatever it begins a mission for."""
     caller, brain, repo = turn.caller, turn.opened.brain, turn.course.spec.repo
     if caller.reads_files or caller.channel is Channel.HUMAN:
         return True
