@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import sqlite3
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -11,10 +12,12 @@ from typing import Any
 
 import pytest
 
+from hindbrain.domain.brain import fingerprint
 from hindbrain.engines.mission_chain import DIGEST, canonical, digest_of
 from tests.support.owner import RunningOwner
 from tests.support.world import Actor, World, git
 
+SECRET = "ghp_" + "a1B2c3D4e5F6" * 3
 MAIL = ("-c", "user.name=a", "-c", "user.email=a@example.org")
 
 
@@ -294,3 +297,61 @@ def test_what_a_repository_puts_in_place_of_its_own_files_takes_no_mission_down(
     claimed = done(liar.call("mission.claim", claim="there is a file", targets=["../../etc/passwd", "/etc/passwd", "calc.py"]))
     last = done(liar.call("mission.status", events=1))["events"][-1]
     assert (claimed["ok"], last["payload"]["existing"]) == (True, ["calc.py"])
+
+
+# -- what is kept ------------------------------------------------------------------------------------------------------
+
+
+def test_a_rejected_value_does_not_come_back_as_an_event(world: World, root: str, liar: Actor) -> None:
+    liar.memorize("Port", "The port is 7777-zebra.")
+    done(world.human(root).call("reject", claim="Port", reason="it never was"))
+    before = count(liar)
+
+    again = [
+        liar.call("mission.claim", claim="The port is 7777-zebra."),
+        liar.call("mission.event", event_type="note", payload={"found": [{"text": "The port is 7777-zebra."}]}),
+        liar.call("mission.next", last_event={"event_type": "note", "target": "The port is 7777-zebra."}),
+    ]
+
+    assert [one["error"]["code"] for one in again] == ["rejected_value"] * 3
+    assert count(liar) == before
+
+
+def test_a_row_that_was_changed_proves_nothing_and_is_named_by_every_check(world: World, root: str, liar: Actor) -> None:
+    forged = told(liar, "test_run", "pytest", exit_status=0)["event_id"]
+    judged(liar, "add subtracts", "direct_source:calc.py:2")
+    assert done(liar.call("ledger.verify"))["intact"]
+    world.close()
+    with sqlite3.connect(world.home.brains_dir / fingerprint(root) / "brain.db") as database:
+        for (name,) in database.execute("select name from sqlite_master where type = 'trigger'").fetchall():
+            database.execute(f"drop trigger {name}")
+        database.execute("update mission_event set body = replace(body, 'direct_unverified', 'direct_test')")
+    database.close()
+
+    assert judged(liar, "the tests pass", forged, evidence_class="direct_test") == "insufficient_evidence"
+    assert not done(liar.call("mission.verify_chain"))["valid"]
+    broken = liar.call("ledger.verify")
+    assert (broken["ok"], broken["intact"]) == (False, False)
+    assert any("is not what was written" in one["reason"] for one in broken["breaks"])
+
+
+def test_a_state_from_elsewhere_is_taken_in_whole_or_not_at_all(world: World, root: str) -> None:
+    taker = world.at(root, "taker")
+    file = Path(root, "state.json")
+
+    def taken(document: Any) -> dict[str, Any]:
+        file.write_text(document if isinstance(document, str) else json.dumps(document))
+        return taker.call("mission.import", file=str(file))
+
+    state = {"schema": "hindbrain-mission-state-v1", "task": "review it", "mode": "bug_hunt"}
+    odd = [{"event_type": "coverage_sweep", "payload": {"linked_seqs": ["x"]}}]
+    odd += [{"event_type": "file_read", "target": "calc.py", "payload": {"range": ["x", "y"]}}]
+    assert taken("[" * 100_000)["error"]["code"] == "invalid_params"
+    assert taken({**state, "claims": [{"claim": ""}]})["error"]["code"] == "invalid_params"
+    assert not done(taker.call("mission.list"))["missions"]
+
+    proven = {"claim": "the tests pass", "verdict": "verified_for_mission"}
+    made = done(taken({**state, "agent_id": SECRET, "events": odd, "claims": [proven]}))
+    assert [one["verdict"] for one in made["claims"]] == ["candidate"]
+    assert SECRET not in json.dumps(done(taker.call("mission.export", format="events")))
+    assert done(taker.call("mission.verify_chain"))["valid"]

@@ -11,6 +11,7 @@ from hindbrain.services.brains import Brains
 from hindbrain.services.card_record import CardRecord
 from hindbrain.services.gateway import recorded
 from hindbrain.services.message_record import MessageRecord
+from hindbrain.services.mission_record import MissionRecord
 from hindbrain.services.routing import Router
 from hindbrain.stores.port import BrainStore
 
@@ -33,10 +34,10 @@ class Ledgers:
             # The texts first: whatever was written until now has its entry before the head that is read next.
             texts, cards = _texts(opened.store), CardRecord(opened.store)
             head = opened.store.head()
-            messages = MessageRecord(opened.store, head[0])
+            messages, missions = MessageRecord(opened.store, head[0]), MissionRecord(opened.store, head[0])
             changed: list[Break] = []
-            broken = breaks(_compared(_walk(opened.store, head[0]), texts, (cards, messages), changed), head=head)
-            broken += [*changed, *_beyond(opened.store, head[0]), *cards.breaks(), *messages.breaks()]
+            broken = breaks(_compared(_walk(opened.store, head[0]), texts, (cards, messages, missions), changed), head=head)
+            broken += [*changed, *_beyond(opened.store, head[0]), *cards.breaks(), *messages.breaks(), *missions.breaks()]
             broken += [Break(seq=seq, reason=f"the entry that wrote {slug} is missing") for seq, (slug, _) in texts.items()]
         answer: dict[str, Any] = {
             "ok": True,
@@ -89,7 +90,7 @@ def _texts(store: BrainStore) -> dict[int, tuple[str, str]]:
 def _compared(
     entries: Iterable[Entry],
     texts: dict[int, tuple[str, str]],
-    records: tuple[CardRecord, MessageRecord],
+    records: tuple[CardRecord, MessageRecord, MissionRecord],
     changed: list[Break],
 ) -> Iterator[Entry]:
     """The same entries; on the way each is held against what it wrote. What stays in `texts` has no entry."""

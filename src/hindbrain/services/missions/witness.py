@@ -12,6 +12,7 @@ from hindbrain.domain.errors import HumanNeeded, InvalidParams
 from hindbrain.domain.mission import EventType, EvidenceClass, MissionEvent, Outcome
 from hindbrain.domain.mission_run import Origin, Ran
 from hindbrain.engines.course import Course
+from hindbrain.engines.mission_chain import sealed
 from hindbrain.engines.mission_evidence import Reference, Resolved, about, place_of, read_reference, subjects
 from hindbrain.engines.mission_report import Report
 from hindbrain.engines.moments import stamped
@@ -183,6 +184,8 @@ class Witness:
     def _resolved(self, turn: Turn, reference: Reference, known: dict[str, MissionEvent], wanted: frozenset[str]) -> Resolved:
         if reference.event_id is not None:
             event = known.get(reference.event_id)
+            if event is not None and sealed(event, event.prev_hash).hash != event.hash:
+                return Resolved(reference=reference, why="it is not what was written: see mission verify-chain")
             return Resolved(reference=reference, event=event, why="" if event else "there is no such event in this mission")
         if reference.path is None:
             return Resolved(reference=reference, why="it names no event and no file")
