@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 from dataclasses import replace
@@ -207,6 +208,14 @@ def test_aol_255_calls_outside_of_a_mission_write_nothing(world: World, shop: st
     assert done(actor, "ledger.show")["entries"] == before
 
 
+def settled(home: Path) -> None:
+    """Wait until an owner has loaded all of itself: before that it may take longer to answer than a guard waits."""
+    told = json.loads((home / "owner.json").read_text())
+    with socket.create_connection(("127.0.0.1", told["bridge_port"]), timeout=60) as bridge:
+        bridge.sendall(json.dumps({"token": (home / "token").read_text().strip()}).encode() + b"\n")
+        assert json.loads(bridge.makefile().readline()) == {"ok": True}
+
+
 # --- the four cases -----------------------------------------------------------------------------------------------------
 
 
@@ -228,6 +237,7 @@ def test_aol_256_aol_294_aol_303_a_stale_runtime_is_met_inside_of_a_mission(tmp_
 
     try:
         assert ran("owner", "ingest", str(root), "--project-root", str(root))["ok"]
+        settled(tmp_path / "home")
         with (package / "domain" / "brain.py").open("a") as file:
             file.write("\n# another release\n")
         begun = ran("embedded", "mission", "start", "look at the shop", "--mode", "review")

@@ -3,10 +3,11 @@ them, and cannot leave them out."""
 
 import logging
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from hindbrain.domain.caller import Caller
-from hindbrain.domain.errors import HindbrainError
+from hindbrain.domain.errors import HindbrainError, StoreBehind
 from hindbrain.domain.mission import AGENT_STARTED, EventType, EvidenceClass, MissionStatus
 from hindbrain.engines.hygiene import redacted
 from hindbrain.engines.mission_faults import is_step, sight
@@ -38,7 +39,9 @@ class Observing:
     ) -> None:
         """A call was answered. It belongs to the mission it names, or to the one active mission of its agent."""
         try:
-            self._saw(caller, name, given, answer, ms, mission_id)
+            # A database of an older release has no active mission, and a doctor's look is not to bring it forward.
+            with suppress(StoreBehind), self._brains.looking():
+                self._saw(caller, name, given, answer, ms, mission_id)
         except (HindbrainError, OSError) as failure:
             LOG.warning("a call of %s was not written to its mission: %s", name, failure)
 
