@@ -219,7 +219,7 @@ def test_ctl_324_a_task_that_was_called_off_or_is_not_over_says_nothing(recorder
     assert trails(recorder.opened.store, since=None, task_class=None) == []
 
 
-def test_ctl_324_a_proposal_changes_nothing_until_a_person_applies_it(world: World, recorder: Recorder) -> None:
+def test_ctl_324_aol_329_a_proposal_changes_nothing_until_a_person_applies_it(world: World, recorder: Recorder) -> None:
     a_lesson(recorder)
     root = str(recorder.brain.root)
     agent, person = world.at(root), world.human(root)

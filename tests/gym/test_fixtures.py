@@ -16,7 +16,7 @@ from tests.support.gym import HUNTS, outcomes
 SEEDED = ("clix", "pooled", "tabular", "reviewed", "relay")
 
 
-def test_aol_218_every_family_has_a_fixture_that_comes_with_hindbrain() -> None:
+def test_aol_218_aol_324_every_family_has_a_fixture_that_comes_with_hindbrain() -> None:
     fixtures = Fixtures()
 
     assert {fixtures.info(name).family for name in fixtures.names()} == set(GymFamily)
@@ -74,7 +74,7 @@ def test_aol_222_two_copies_are_the_same_repository_to_the_byte_and_to_the_commi
     assert len(log.stdout.splitlines()) == 2
 
 
-def test_aol_222_a_fixture_that_is_not_the_locked_one_is_refused(tmp_path: Path) -> None:
+def test_aol_222_aol_323_a_fixture_that_is_not_the_locked_one_is_refused(tmp_path: Path) -> None:
     source = Path(__file__).parents[2] / "gym" / "fixtures" / "renamed"
     shutil.copytree(source, tmp_path / "places" / "renamed")
     reader = tmp_path / "places" / "renamed" / "files" / "rows" / "src" / "rows" / "reader.py"

@@ -119,7 +119,7 @@ def test_aol_199_findings_without_a_key_are_judged_by_their_own_tests(tmp_path: 
     assert ruled == {"hours": "confirmed", "turns": "confirmed", "wished": "not_reproduced"}
 
 
-def test_aol_221_aol_222_a_lane_has_its_own_copy_and_home_and_no_word_of_the_key(tmp_path: Path) -> None:
+def test_aol_221_aol_222_aol_323_a_lane_has_its_own_copy_and_home_and_no_word_of_the_key(tmp_path: Path) -> None:
     run = lanes().run("clix", "trained", tmp_path / "lane")
 
     assert run.digest_locked == run.digest_before == run.digest_after

@@ -321,7 +321,7 @@ def test_two_processes_do_not_work_on_one_round_at_once(home: Path) -> None:
 # -- reports and judges ----------------------------------------------------------------------------------------------
 
 
-def test_aol_224_an_agent_that_records_nothing_is_missing_capture(home: Path, tmp_path: Path) -> None:
+def test_aol_224_aol_324_an_agent_that_records_nothing_is_missing_capture(home: Path, tmp_path: Path) -> None:
     answer = by_agent(home, tmp_path, [], fixture=QUIET, events=[])
 
     assert answer["report"]["lanes"][0]["missing_capture"]
@@ -464,7 +464,7 @@ def test_aol_219_aol_231_compare_takes_two_rounds_or_two_lanes_of_one(home: Path
     assert not unknown["ok"]
 
 
-def test_aol_197_candidates_are_read_from_recorded_rounds_and_nothing_is_written(home: Path) -> None:
+def test_aol_197_aol_329_candidates_are_read_from_recorded_rounds_and_nothing_is_written(home: Path) -> None:
     base = done(called(home, "gym.run", fixture=[QUIET], lanes=["direct"]))["round_id"]
     other = done(called(home, "gym.run", fixture=[QUIET], lanes=["direct"], change="read documents first"))["round_id"]
     before = sorted((path, path.stat().st_mtime_ns) for path in home.rglob("*") if path.is_file() and path.suffix == ".json")

@@ -1,4 +1,4 @@
-"""The kernel of missions through its operations: what a start gives, what is refused, what the runtime writes by itself, and the end."""
+"""The kernel of missions through its operations: what a start gives, what is refused, what the runtime writes itself, the end."""
 
 import json
 from pathlib import Path

@@ -77,7 +77,7 @@ def test_ctl_108_ctl_316_a_mission_says_on_the_bus_what_a_task_says(world: World
     assert of_kind(told, "FinalResult")[0]["directive"] == "accept"
 
 
-def test_ctl_317_a_refuted_claim_turns_the_next_move_and_closes_the_family_it_used(world: World, root: str) -> None:
+def test_ctl_317_aol_328_a_refuted_claim_turns_the_next_move_and_closes_the_family_it_used(world: World, root: str) -> None:
     actor = world.at(root)
     begun(actor)
 

@@ -146,7 +146,7 @@ def test_aol_193_a_secret_is_not_written_into_a_skill(library: Library) -> None:
         library.skill(steps=("export TOKEN=ghp_" + "a1B2c3D4e5F6" * 3,))
 
 
-def test_aol_194_a_skill_is_offered_after_three_verified_uses(library: Library) -> None:
+def test_aol_194_aol_327_a_skill_is_offered_after_three_verified_uses(library: Library) -> None:
     skill = library.skill()
     library.use(skill)
     assert (library.use(skill).successes, library.offered()) == (2, [])
@@ -187,7 +187,7 @@ def test_aol_194_one_event_is_one_use(library: Library) -> None:
     assert skill.successes == 1
 
 
-def test_aol_194_failures_make_a_skill_bankrupt_and_hide_it(library: Library) -> None:
+def test_aol_194_aol_327_failures_make_a_skill_bankrupt_and_hide_it(library: Library) -> None:
     skill = library.skill()
     for _ in range(3):
         skill = library.use(skill)
@@ -229,7 +229,7 @@ def test_aol_195_at_most_five_are_offered_by_match_and_potential(library: Librar
     assert library.offered("paint the fence") == []
 
 
-def test_aol_195_of_twenty_skills_five_are_offered(library: Library) -> None:
+def test_aol_195_aol_327_of_twenty_skills_five_are_offered(library: Library) -> None:
     skill = library.skill()
     for _ in range(3):
         skill = library.use(skill)
@@ -250,7 +250,7 @@ def critique(library: Library, event_id: str, mission_id: str = "msn_01TEST") ->
     )
 
 
-def test_aol_196_a_critique_is_a_constraint_with_the_event_that_grounds_it(library: Library) -> None:
+def test_aol_196_aol_326_a_critique_is_a_constraint_with_the_event_that_grounds_it(library: Library) -> None:
     kept = critique(library, library.ground)
 
     held = library.opened.store.megrams([kept.id])[kept.id].megram
@@ -259,7 +259,7 @@ def test_aol_196_a_critique_is_a_constraint_with_the_event_that_grounds_it(libra
 
 
 @pytest.mark.parametrize("event_id", ["", " ", "evt_unknown"])
-def test_aol_196_a_critique_without_its_event_is_not_kept(library: Library, event_id: str) -> None:
+def test_aol_196_aol_326_a_critique_without_its_event_is_not_kept(library: Library, event_id: str) -> None:
     before = library.opened.store.level_counts()
 
     with pytest.raises(InvalidParams):
