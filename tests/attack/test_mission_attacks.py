@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from hindbrain.domain.brain import fingerprint
+from hindbrain.engines.command_kind import kind_of
 from hindbrain.engines.mission_chain import DIGEST, canonical, digest_of
 from tests.support.owner import RunningOwner
 from tests.support.world import Actor, World, git
@@ -355,3 +356,48 @@ def test_a_state_from_elsewhere_is_taken_in_whole_or_not_at_all(world: World, ro
     assert [one["verdict"] for one in made["claims"]] == ["candidate"]
     assert SECRET not in json.dumps(done(taker.call("mission.export", format="events")))
     assert done(taker.call("mission.verify_chain"))["valid"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["make", "-n", "test"],
+        ["make", "-sn", "test"],
+        ["make", "--dry-run", "test"],
+        ["cargo", "test", "--no-run"],
+        ["cargo", "test", "--", "--list"],
+        ["go", "test", "-list", ".", "./..."],
+        ["tox", "-l"],
+        ["ctest", "-N"],
+        ["mvn", "test", "-DskipTests"],
+        ["pytest", "--setup-plan"],
+        ["env", "PYTEST_ADDOPTS=--co", "pytest"],
+        ["sh", "-c", "MAKEFLAGS=n make test"],
+    ],
+)
+def test_aol_091_a_test_runner_that_runs_nothing_shows_no_test(command: list[str]) -> None:
+    assert kind_of(command) == "command"
+
+
+def test_aol_091_a_test_runner_that_runs_is_still_one() -> None:
+    runs = [
+        ["make", "-s", "test"],
+        ["cargo", "test", "--quiet"],
+        ["pytest", "-n", "4"],
+        ["env", "CI=1", "pytest"],
+        ["ctest", "-j4"],
+    ]
+    assert [kind_of(one) for one in runs] == ["test_run"] * 5
+
+
+def test_pipes_in_place_of_the_files_of_a_mission_are_not_waited_for(world: World, root: str, liar: Actor) -> None:
+    mission = done(liar.call("mission.status"))["mission_id"]
+    place = world.home.brains_dir / fingerprint(root) / "missions" / mission
+    for name in ("events.jsonl", "flight.jsonl"):
+        (place / name).unlink()
+        os.mkfifo(place / name)
+
+    told(liar, "note", text="kept all the same")
+    told(liar, "note", text="and the files are made again")
+
+    assert len((place / "events.jsonl").read_bytes().splitlines()) == count(liar)

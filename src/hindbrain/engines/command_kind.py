@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from hindbrain.domain.mission import EventType
 from hindbrain.engines.shell_words import taken_apart
 from hindbrain.policy.commands import SHELLS
-from hindbrain.policy.proof import BINARIES, ONLY_TELLING, PROGRAMS, RUNNERS, SUBCOMMANDS
+from hindbrain.policy.proof import BINARIES, ONLY_TELLING, ONLY_TELLING_OF, PROGRAMS, RUNNERS, STEERING, SUBCOMMANDS
 
 __all__ = ["kind_of", "kind_of_line"]
 
 _PYTHON = re.compile(r"\A(?:python|pypy)(?:\d+(?:\.\d+)*)?\Z")
 _ASSIGNED = re.compile(r"\A[A-Za-z_][A-Za-z0-9_]*=")
 _BACKGROUND = re.compile(r"(?<![&>])&(?![&>\d])")
+_SHORTS = re.compile(r"\A-[A-Za-z]+\Z")
 _DEEPEST = 6  # programs that start programs
 
 
@@ -41,6 +42,8 @@ def _line(line: str, depth: int) -> EventType:
 
 def _kind(words: list[str], depth: int) -> EventType:
     while words and _ASSIGNED.match(words[0]):
+        if words[0].partition("=")[0] in STEERING:
+            return EventType.COMMAND
         words = words[1:]
     if not words or depth > _DEEPEST:
         return EventType.COMMAND
@@ -55,7 +58,7 @@ def _kind(words: list[str], depth: int) -> EventType:
     if _PYTHON.match(name):
         module = rest[rest.index("-m") + 1 :] if "-m" in rest and _only_flags(rest[: rest.index("-m")]) else []
         return _kind(module, depth + 1) if module and module[0] in PROGRAMS else EventType.COMMAND
-    if ONLY_TELLING.intersection(rest):
+    if ONLY_TELLING.intersection(rest) or any(_only_tells(name, one) for one in rest):
         return EventType.COMMAND
     if name in SUBCOMMANDS:
         return _subcommand(name, rest)
@@ -70,6 +73,11 @@ def _subcommand(name: str, rest: list[str]) -> EventType:
     if name == "make" and len(plain) != 1:
         return EventType.COMMAND
     return SUBCOMMANDS[name].get(plain[0], EventType.COMMAND) if plain else EventType.COMMAND
+
+
+def _only_tells(name: str, word: str) -> bool:
+    """Whether a word holds a short option with which this program does nothing; they may stand together, as in `-sn`."""
+    return bool(_SHORTS.match(word)) and bool(ONLY_TELLING_OF.get(name, frozenset()) & set(word))
 
 
 def _only_flags(words: Sequence[str]) -> bool:

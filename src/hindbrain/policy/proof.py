@@ -13,6 +13,7 @@ __all__ = [
     "LABELS",
     "NOT_SIGNED",
     "ONLY_TELLING",
+    "ONLY_TELLING_OF",
     "OUTPUT_KEPT",
     "PACKET_MOST",
     "PROGRAMS",
@@ -20,6 +21,7 @@ __all__ = [
     "READ_BY_US",
     "READ_MOST",
     "RUNNERS",
+    "STEERING",
     "SUBCOMMANDS",
     "TARGETED",
 ]
@@ -101,5 +103,24 @@ RUNNERS: Mapping[str, tuple[str, ...]] = {
 }
 # Where a program with a path may lie and still be what it is called.
 BINARIES = ("/bin", "/.bin")
-# Options with which a test runner only tells something.
-ONLY_TELLING = frozenset({"--version", "--help", "-h", "-V", "--collect-only", "--co", "--list-tests", "--listTests"})
+# Options with which a program only tells something, or leaves out what it is called for.
+ONLY_TELLING = frozenset(
+    {
+        *("--version", "--help", "-h", "-V", "--collect-only", "--co", "--list-tests", "--listTests"),
+        *("--fixtures", "--fixtures-per-test", "--markers", "--setup-plan", "--setup-only"),  # pytest
+        *("--no-run", "--list", "-list", "--listenvs", "--listenvs-all", "--list-sessions", "--show-only", "--if-present"),
+        *("--dry-run", "--just-print", "--recon", "--question", "--touch"),  # make, and others by the first
+        *("-DskipTests", "-DskipTests=true", "-Dmaven.test.skip=true"),
+    }
+)
+# Short ones that other programs use for something else.
+ONLY_TELLING_OF: Mapping[str, frozenset[str]] = {
+    "make": frozenset("nqt"),
+    "ctest": frozenset("N"),
+    "tox": frozenset("la"),
+    "nox": frozenset("l"),
+    "gradle": frozenset("m"),
+    "bats": frozenset("c"),
+}
+# Variables that hold options of a program: what it does is then not what its words say.
+STEERING = frozenset({"PYTEST_ADDOPTS", "PYTEST_PLUGINS", "MAKEFLAGS", "GNUMAKEFLAGS", "MAVEN_ARGS"})

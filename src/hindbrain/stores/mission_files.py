@@ -31,7 +31,7 @@ class MissionDirectory:
     def last_line(self, name: str) -> bytes | None:
         """The last line of a file; b"" when it has none, None when its end is no whole line."""
         try:
-            handle = os.open(self.path / name, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+            handle = os.open(self.path / name, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
         except FileNotFoundError:
             return b""
         with os.fdopen(handle, "rb") as file:
@@ -49,7 +49,8 @@ class MissionDirectory:
 
     def append(self, name: str, lines: Iterable[bytes]) -> None:
         """Add lines, each handed to the system before this returns: the end of this process does not take them along."""
-        handle = os.open(self.path / name, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        how = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK  # a pipe is not waited for
+        handle = os.open(self.path / name, how, 0o600)
         try:
             data = b"".join(line + b"\n" for line in lines)
             while data:
