@@ -9,12 +9,14 @@ from hindbrain.domain.errors import (
     CallerRootUnknown,
     ClaimTooLarge,
     HandoverBroken,
+    HumanNeeded,
     HygieneRefused,
     InvalidParams,
     MissionClosed,
     MissionForeign,
     MissionOpen,
     PathRefused,
+    Rejected,
     UnknownMission,
 )
 from hindbrain.operations.registry import Effect, operation
@@ -52,7 +54,7 @@ Refs = Annotated[
 Names = Annotated[list[str], Meta(max_length=200)] | None
 
 _READ = (BrainlessRoot, CallerRootUnknown, InvalidParams, UnknownMission)
-_WRITE = (*_READ, ClaimTooLarge, HygieneRefused, MissionClosed, MissionForeign)
+_WRITE = (*_READ, ClaimTooLarge, HygieneRefused, MissionClosed, MissionForeign, Rejected)
 
 
 @operation("mission.start", effect=Effect.WRITE, positional=("task",), raises=(*_WRITE, HandoverBroken, PathRefused))
@@ -103,7 +105,7 @@ def start(
     )
 
 
-@operation("mission.event", effect=Effect.WRITE, positional=("event_type", "target"), raises=(*_WRITE, PathRefused))
+@operation("mission.event", effect=Effect.WRITE, positional=("event_type", "target"), raises=(*_WRITE, HumanNeeded, PathRefused))
 def event(
     call: Call,
     event_type: Annotated[
@@ -149,7 +151,7 @@ def event(
     return call.house.missions.recording.event(call.caller, mission_id=mission_id, told=told, whole=event)
 
 
-@operation("mission.next", effect=Effect.WRITE, raises=(*_WRITE, PathRefused))
+@operation("mission.next", effect=Effect.WRITE, raises=(*_WRITE, HumanNeeded, PathRefused))
 def next_move(
     call: Call,
     last_event: Annotated[dict[str, Any] | None, Meta(description="what was done since, recorded first")] = None,
