@@ -241,6 +241,8 @@ LAWS: dict[str, Callable[[Court], Iterable[Arguments]]] = {
     "light.confirm": lambda c: [{"path": f"{c.ripe}.light.md"}],
     "gym.run": lambda c: [{"fixture": ["renamed"], "lanes": ["direct"], "change": f"{c.ripe} is canonical"}],
     "gym.judge": lambda c: [{"round": "rnd_" + "0" * 26}],
+    "gate": lambda c: [{"wave": 1}],
+    "mission.import": lambda c: [{"file": f"{c.root}/state.json"}],
     "pack": lambda c: [{"host": "codex", "out": c.root, "yes": True}],
     "doctor.fix": lambda c: [{"yes": True}],
     "update.apply": lambda c: [{"yes": True}],

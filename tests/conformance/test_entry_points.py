@@ -148,6 +148,17 @@ def begun(scene: Scene, operation: str, **arguments: Any) -> Answer:
     return scene.called(operation, **arguments)
 
 
+def imported(scene: Scene, claim: str, **more: Any) -> dict[str, Any]:
+    """A state from elsewhere with one claim, taken in."""
+    state = {"schema": "m1nd-mission-control-state-v0", "task": "review the tram", "mode": "review", "budget": "short", **more}
+    place = Path(scene.root, "state.json")
+    place.write_text(json.dumps({**state, "claims": [{"claim": claim}]}), encoding="utf-8")
+    try:
+        return scene.called("mission.import", file=str(place))
+    finally:
+        place.unlink()
+
+
 def rounded(scene: Scene) -> str:
     """A round of the gym."""
     return str(scene.called("gym.run", fixture=["renamed"], lanes=["direct"])["round_id"])
@@ -408,6 +419,7 @@ ATTACKS: dict[str, dict[str, Act]] = {
     "pack": {},
     "gym.run": {},
     "gym.judge": {},
+    "gate": {},
     "model.install": {},
     "model.embed": {},
     "model.remove": {},
@@ -589,6 +601,11 @@ ATTACKS |= {
     },
     "mission.abandon": {"secret": lambda s: begun(s, "mission.abandon", reason=f"see {TOKEN}")},
     "mission.heard": {},
+    "mission.import": {
+        "secret": lambda s: imported(s, f"it uses {TOKEN}"),
+        "rejected": lambda s: imported(s, f"They say: {REJECTED}."),
+        "no state": lambda s: imported(s, "the tram runs", schema="something-else"),
+    },
     "mission.run": {},
 }
 
@@ -604,6 +621,7 @@ LAWS: dict[str, Act] = {
     "mission.abandon": lambda s: begun(s, "mission.abandon", reason="enough"),
     "mission.heard": lambda s: begun(s, "mission.heard", payload={"tool_name": "Read", "tool_input": {"file_path": "a.py"}}),
     "mission.run": lambda s: begun(s, "mission.run", command=["true"]),
+    "mission.import": lambda s: imported(s, "the tram runs until two"),
     "adoption.record": lambda s: s.called("adoption.record", **SEEN, note="it helped"),
     "adoption.capture": lambda s: s.called("adoption.capture", **CAPTURED),
     "defaults.set": enabled,
@@ -675,6 +693,7 @@ LAWS: dict[str, Act] = {
     "pack": lambda s: s.called("pack", host="claude", out=s.root, yes=True),
     "gym.run": lambda s: s.called("gym.run", fixture=["renamed"], lanes=["direct"]),
     "gym.judge": lambda s: s.called("gym.judge", round=rounded(s)),
+    "gate": lambda s: s.called("gate", wave=1),
     "doctor.fix": lambda s: s.called("doctor.fix", yes=True),
     "update.apply": lambda s: updated(s),
     "update.rollback": lambda s: updated(s) and s.called("update.rollback", yes=True),
@@ -790,7 +809,7 @@ def test_conf_07_a_secret_in_an_agents_name_is_refused_and_not_recorded(scene: S
     asked = {"rule": "00000000", "name": "a", "precondition": "b", "check": "true", "evidence": ["evt_0"]}
     files |= {"skill.add": asked}
     files |= {"light.new": {"path": "a.light.md", "title": "A"}, "light.confirm": {"path": "a.light.md"}, "pack": {}}
-    files |= {"gym.run": {}, "gym.judge": {"round": "rnd_0"}}
+    files |= {"gym.run": {}, "gym.judge": {"round": "rnd_0"}, "gate": {"wave": 1}, "mission.import": {"file": "/nowhere"}}
     files |= {"update.apply": {}, "update.rollback": {}, "hosts.apply": {"host": "codex"}, "restart": {"host": "codex"}}
     files |= {"mission.start": {"task": "review the tram"}, "mission.event": {"event_type": "note"}, "mission.next": {}}
     files |= {"mission.claim": {"claim": "a"}, "mission.verify": {"claim": "a", "evidence_class": "inferred"}}

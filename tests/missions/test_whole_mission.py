@@ -15,6 +15,7 @@ import pytest
 
 from hindbrain.domain.brain import fingerprint
 from hindbrain.engines.mission_packet import verify_packet
+from hindbrain.surfaces.mcp_tools import Catalog
 from tests.architecture.source import ROOT
 from tests.cli.program import Ended, Program
 from tests.mcp.hosts import connected, mcp_is_up
@@ -456,6 +457,111 @@ def test_aol_264_a_command_works_on_the_repository_it_is_asked_for_whatever_a_ho
     assert str(meant) in begun["rendered"]
     assert at.done("mission", "list", "--root", str(meant))["missions"][0]["mission_id"] == begun["mission_id"]
     assert at.done("mission", "list")["missions"] == []
+
+
+def test_aol_322_few_tools_short_answers_windows_and_one_move(world: World, shop: str) -> None:
+    actor = world.at(shop, AGENT)
+    mission = begun(actor)
+    for number in range(40):
+        assert actor.call("mission.event", event_type="note", target=f"step {number}", payload={"text": "word " * 200})["ok"]
+
+    listed = Catalog(world.app.manifest()).listed("default")
+    told = actor.call("mission.next", mission_id=mission)
+    last = actor.call("mission.status", mission_id=mission, events=2)
+    flown = actor.call("flight", mission_id=mission, records=3)
+
+    assert len(listed) <= 8
+    assert isinstance(told["move"], dict)
+    assert len(told["rendered"]) < 2_000
+    assert [one["target"] for one in last["events"]] == ["step 38", "step 39"]
+    assert len(flown["records"]) == 3
+    assert len(last["rendered"]) < 2_000, "forty events are not told again"
+
+
+def test_aol_325_moves_and_events_take_turns_until_they_end(world: World, shop: str) -> None:
+    """An agent that does what it is told, and nothing else, is led from the first look to the close within its budget."""
+    actor = world.at(shop, AGENT)
+    mission = begun(actor, budget="short")
+    moves = []
+    while len(moves) < 40:
+        told = actor.call("mission.next", mission_id=mission)
+        move, given = told["move"], told["move"]["arguments"]
+        moves.append(move["type"])
+        assert told["step_id"] == len(moves)
+        if move["type"] == "close":
+            break
+        if move["tool"] == "mission.claim":
+            answer = actor.call("mission.claim", **given, claim=CLAIM)
+        elif move["tool"] in ("seek", "search", "mission.verify"):
+            answer = actor.call(move["tool"], **given)
+        elif move["type"] == "direct_sweep" and not given["payload"]["linked_seqs"]:
+            answer = actor.call("mission.event", event_type="file_read", target="src/queue.py")
+        elif move["type"] == "direct_sweep":
+            answer = actor.call("mission.event", **given)
+        else:
+            assert move["type"] == "read_file", move
+            answer = actor.call("mission.event", event_type="file_read", target=move["target"])
+        assert answer["ok"], answer
+
+    assert moves == ["graph_query", "read_file", "claim", "claim", "direct_sweep", "direct_sweep", "close"]
+    closed = actor.call("mission.close", mission_id=mission)
+    assert closed["proof"]["counters"]["tool_calls"] <= 12
+    assert closed["proof"]["counters"]["dissents"] == 0
+
+
+def test_aol_325_an_agent_that_only_repeats_itself_is_told_to_stop(world: World, shop: str) -> None:
+    actor = world.at(shop, AGENT)
+    begun(actor, budget="short")
+    for _ in range(20):
+        assert actor.call("mission.event", event_type="literal_search", target="nothing", payload={"query": "nothing"})["ok"]
+
+    told = actor.call("mission.next")
+
+    assert {"LW1", "LW2"} & {one["rule"] for one in told["loop_warnings"]}
+    assert told["move"]["tool"] in ("mission.handoff", "mission.close", "mission.verify"), "all of its calls are used"
+
+
+@pytest.mark.anyio
+async def test_aol_260_the_server_offers_the_eight_calls_the_recovery_tools_and_route_explain(
+    owner: RunningOwner, tmp_path: Path
+) -> None:
+    async with connected(owner, "http", "2025", root=tmp_path, profile="full") as client:
+        tools = {one.name: one for one in (await client.list_tools()).tools}
+
+    calls = ("start", "event", "next", "claim", "verify", "handoff", "resume", "close")
+    wanted = {f"mission_{one}" for one in calls} | {"mission_status", "mission_list", "route_explain", "doctor"}
+    wanted |= {"recovery_playbook", "trust_selftest", "session_handshake", "update_check", "hosts_status", "guard", "flight"}
+    assert wanted <= set(tools)
+    long = {name: len(one.description or "") for name, one in tools.items() if len(one.description or "") >= 400}
+    assert long == {}
+    assert not {"mission_run", "gate", "gym_run", "update_apply", "hosts_apply", "restart"} & set(tools), "these are a terminal's"
+
+
+def test_aol_261_every_command_explains_itself_and_speaks_json_in_a_pipe(owner: RunningOwner, tmp_path: Path) -> None:
+    root = planted(tmp_path / "shop")
+    at = shell(owner, root)
+    verbs = (
+        "start",
+        "event",
+        "next",
+        "claim",
+        "verify",
+        "handoff",
+        "close",
+        "resume",
+        "status",
+        "list",
+        "export",
+        "verify-chain",
+    )
+    shown = re.findall(r"^  ([a-z-]+) ", at.run("mission", "--help").out, flags=re.MULTILINE)
+    assert set(verbs) <= set(shown)
+    groups = ("flight", "guard", "doctor", "update", "hosts", "restart", "light", "gym", "ask")
+    assert [one for one in groups if at.run(one, "--help").code != 0] == []
+    assert at.run("mission", "list").json["error"]["code"] == "brainless_root"
+    at.done("ingest", str(root), "--project-root", str(root))
+    assert at.done("mission", "list")["missions"] == []
+    assert at.run("mission", "list", "--no-json").out.startswith("no mission yet")
 
 
 @pytest.fixture(autouse=True)

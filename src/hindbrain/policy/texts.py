@@ -100,7 +100,8 @@ RULES = """\
   conclusion by what was read or run, never by the graph or a statement; `mission.run` runs a command so that it counts.
   `mission.handoff` and `mission.resume` carry it to another agent, `mission.close` ends it with a proof packet,
   `mission.abandon` without. `mission.status`, `mission.list`, `mission.export`, `flight` and `route_explain` look on;
-  `mission.verify_chain` and `mission.verify_packet` check what was written; `mission.heard` is for hooks of hosts.
+  `mission.verify_chain` and `mission.verify_packet` check what was written; `mission.import` goes on with one that was begun
+  elsewhere; `mission.heard` is for hooks of hosts.
 - A procedure that worked is a skill: `skill.add` writes it down beside its rule, `skill.used` counts a use by the event of its
   check, `skill.list` shows them, and a mission is offered those that held three times. `skill.critique` remembers what was wrong,
   with the event that shows it.
@@ -110,6 +111,8 @@ RULES = """\
 - The gym measures how agents work: `gym.fixtures` lists small repositories with planted defects, `gym.run` lets lanes of agents
   look for them, `gym.report` shows what each way of working found and cost, `gym.judge` rules on findings that no key knows,
   `gym.compare` holds one round against another and says what may be claimed, `gym.candidates` ranks recorded changes.
+- `gate` runs the proofs of a wave of the operating layer, the earlier waves first; `accept` says by recorded gates and rounds
+  whether it may be called by its version.
 - Agents that work at the same time have no channel here yet: no partner, push or bus. What one decides, it captures with
   `memorize`.
 - Every retrieval answer carries `agent_runtime_contract`: who answered, from which files, how far to trust it. Its
