@@ -254,9 +254,8 @@ class Course:
         before = self.files.get(event.target)
         span = event.payload.get("range")
         ranges = before.ranges if before is not None else ()
-        whole = isinstance(span, list | tuple) and len(span) == 2 and all(isinstance(one, int) for one in span)
-        if whole and tuple(span) not in ranges:
-            ranges = (*ranges, (int(span[0]), int(span[1])))
+        if isinstance(span, list | tuple) and len(span) == 2 and all(isinstance(one, int) for one in span):
+            ranges = tuple(dict.fromkeys((*ranges, (int(span[0]), int(span[1])))))
         self.files[event.target] = FileRead(
             path=event.target,
             digest=event.target_digest or (before.digest if before is not None else None),

@@ -270,6 +270,9 @@ def _typed(op: Command, sample: Mapping[str, Any]) -> list[str]:
     """The same sample as a person would type it."""
     words: list[str] = []
     for name, value in sample.items():
+        if isinstance(value, list) and name in op["positional"] and len(value) > 1:
+            words += ["--", *map(quote, value)]  # the words of another command
+            continue
         told = value[0] if isinstance(value, list) else value
         text = quote(told if isinstance(told, str) else json_line(told))
         words += [text] if name in op["positional"] else [f"--{name.replace('_', '-')}", text]

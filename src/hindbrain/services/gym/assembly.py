@@ -18,7 +18,7 @@ _TOKENS = 600
 def put_together(house: "House") -> Gym:
     """The gym of a house."""
     if house.lane_opener is None:
-        raise NotReady("this process opens no sessions for lanes", fix="run hindbrain gym in a terminal")
+        raise NotReady("this process opens no sessions for lanes", fix="run it in a terminal: hindbrain gym run")
 
     def think(system: str, user: str) -> Opinion | None:
         with house.brains.use(house.home.medulla()) as opened:
