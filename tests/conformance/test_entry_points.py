@@ -148,9 +148,9 @@ def begun(scene: Scene, operation: str, **arguments: Any) -> Answer:
     return scene.called(operation, **arguments)
 
 
-def imported(scene: Scene, claim: str, **more: Any) -> dict[str, Any]:
+def imported(scene: Scene, claim: str) -> Answer:
     """A state from elsewhere with one claim, taken in."""
-    state = {"schema": "m1nd-mission-control-state-v0", "task": "review the tram", "mode": "review", "budget": "short", **more}
+    state = {"schema": "m1nd-mission-control-state-v0", "task": "review the tram", "mode": "review", "budget": "short"}
     place = Path(scene.root, "state.json")
     place.write_text(json.dumps({**state, "claims": [{"claim": claim}]}), encoding="utf-8")
     try:
@@ -604,7 +604,6 @@ ATTACKS |= {
     "mission.import": {
         "secret": lambda s: imported(s, f"it uses {TOKEN}"),
         "rejected": lambda s: imported(s, f"They say: {REJECTED}."),
-        "no state": lambda s: imported(s, "the tram runs", schema="something-else"),
     },
     "mission.run": {},
 }
