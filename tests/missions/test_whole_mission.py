@@ -127,7 +127,7 @@ def test_aol_261_a_mission_by_hand_from_its_start_to_a_packet_that_another_machi
     there = tmp_path / "elsewhere"
     there.mkdir()
     at.done("mission", "export", mission, "--format", "proof", "--out", str(there / "proof.json"))
-    at.done("mission", "export", mission, "--format", "events", "--out", str(there / "events.jsonl"))
+    at.done("mission", "export", "--format", "events", "--out", str(there / "events.jsonl"))
     assert at.run("mission", "export", mission, "--format", "proof", "--out", str(there / "proof.json")).code == 1
     assert (there / "proof.json").read_bytes() == Path(closed["proof_file"]).read_bytes()
     _checked_elsewhere(there, closed["proof"]["event_count"])

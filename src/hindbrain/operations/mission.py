@@ -45,6 +45,9 @@ __all__ = [
 ]
 
 MissionId = Annotated[str | None, Meta(description="id of the mission (msn_…); without it, your one active mission here")]
+SeenMissionId = Annotated[
+    str | None, Meta(description="id of the mission (msn_…); without it, your one active mission here, else your latest")
+]
 Text = Annotated[str, Meta(min_length=1, max_length=8_000)]
 Confidence = Annotated[Annotated[float, Meta(ge=0, le=1)] | None, Meta(description="how sure you are, 0 to 1")]
 Refs = Annotated[
@@ -264,7 +267,7 @@ def abandon(
 @operation("mission.status", effect=Effect.READ, positional=("mission_id",), raises=_READ)
 def status(
     call: Call,
-    mission_id: MissionId = None,
+    mission_id: SeenMissionId = None,
     at: Annotated[Annotated[int, Meta(ge=0)] | None, Meta(description="as it stood after this event")] = None,
     events: Annotated[int, Meta(ge=0, le=1_000, description="how many of its last events to show")] = 10,
 ) -> dict[str, Any]:
@@ -292,7 +295,7 @@ def explain(call: Call, mission_id: MissionId = None) -> dict[str, Any]:
 @operation("flight", effect=Effect.READ, positional=("mission_id",), raises=_READ)
 def flight(
     call: Call,
-    mission_id: MissionId = None,
+    mission_id: SeenMissionId = None,
     records: Annotated[int, Meta(ge=0, le=10_000, description="how many of the last records to give")] = 50,
 ) -> dict[str, Any]:
     """Show the flight record of a mission: what was done, for what reason, on which evidence, and where it went in circles."""
@@ -302,7 +305,7 @@ def flight(
 @operation("mission.export", effect=Effect.READ, positional=("mission_id",), raises=_READ)
 def export(
     call: Call,
-    mission_id: MissionId = None,
+    mission_id: SeenMissionId = None,
     format: Annotated[str, Meta(description="state, events, flight, handoff, proof or prov-json")] = "state",  # noqa: A002
 ) -> dict[str, Any]:
     """Give a mission as data: its state, events, flight record, hand-over, proof packet or PROV-JSON.
@@ -328,7 +331,7 @@ def import_(
 
 
 @operation("mission.verify_chain", effect=Effect.READ, positional=("mission_id",), raises=_READ)
-def verify_chain(call: Call, mission_id: MissionId = None) -> dict[str, Any]:
+def verify_chain(call: Call, mission_id: SeenMissionId = None) -> dict[str, Any]:
     """Compute the chain of a mission's events again and name the first that does not hold."""
     return call.house.missions.telling.verify_chain(call.caller, mission_id=mission_id)
 

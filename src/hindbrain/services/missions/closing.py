@@ -77,7 +77,7 @@ class Closing:
         if lacks and forced is None:
             raise MissionOpen(
                 f"mission {turn.course.spec.mission_id} cannot be closed: {'; '.join(lacks)}",
-                fix="do what is missing, or name it in gaps; to close all the same give force and a reason",
+                fix="mission next says what to do; or name it in gaps; to close all the same give force and a reason",
                 open=list(lacks),
             )
         if forced is not None:

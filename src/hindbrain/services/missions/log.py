@@ -313,8 +313,9 @@ class MissionLog:
         found = opened.store.mission_events_named(mission_id, event_ids)
         return {name: _event(one) for name, one in found.items()}
 
-    def find(self, opened: OpenBrain, caller: Caller, mission_id: str | None) -> str:
-        """The id that is meant: what is given, or the one mission of this agent that is active."""
+    def find(self, opened: OpenBrain, caller: Caller, mission_id: str | None, *, over: bool = False) -> str:
+        """The id that is meant: what is given, or the one mission of this agent that is active. Who only looks (`over`) means the
+        latest where none is."""
         store = opened.store
         if mission_id is not None:
             if store.mission(checked_id(mission_id)) is not None:
@@ -329,6 +330,8 @@ class MissionLog:
         if mine:
             named = ", ".join(one.mission_id for one in mine)
             raise InvalidParams(f"{caller.agent} has several active missions: {named}", fix="say which: mission_id")
+        if over and (latest := store.missions(agent=caller.agent, limit=1)):
+            return latest[0].mission_id
         raise UnknownMission(
             f"{caller.agent} has no active mission here", fix="begin one with mission start, or see mission list"
         )

@@ -47,7 +47,7 @@ class Telling:
 
     def status(self, caller: Caller, *, mission_id: str | None, at: int | None, events: int) -> dict[str, Any]:
         with self._desk.opened(caller) as opened:
-            found = self._log.find(opened, caller, mission_id)
+            found = self._log.find(opened, caller, mission_id, over=True)
             if at is not None:
                 return self.state(opened, self._log.at(opened, found, at), events=events)
             with self._log.reading(opened, found) as course:
@@ -76,13 +76,13 @@ class Telling:
 
     def flight(self, caller: Caller, *, mission_id: str | None, records: int) -> dict[str, Any]:
         with self._desk.opened(caller) as opened:
-            return self._flights.told(opened, self._log.find(opened, caller, mission_id), records=records)
+            return self._flights.told(opened, self._log.find(opened, caller, mission_id, over=True), records=records)
 
     def export(self, caller: Caller, *, mission_id: str | None, form: str) -> dict[str, Any]:
         """A mission as data, in one of its forms."""
         chosen(_FORMS, form, "format")
         with self._desk.opened(caller) as opened:
-            found = self._log.find(opened, caller, mission_id)
+            found = self._log.find(opened, caller, mission_id, over=True)
             data = self._data(opened, found, form)
         return {
             "ok": True,
@@ -116,7 +116,7 @@ class Telling:
     def verify_chain(self, caller: Caller, *, mission_id: str | None) -> dict[str, Any]:
         """Compute a mission's chain again, against its own rows and against its head."""
         with self._desk.opened(caller) as opened:
-            found = self._log.find(opened, caller, mission_id)
+            found = self._log.find(opened, caller, mission_id, over=True)
             head = opened.store.mission(found)
             events = [json.loads(one.body) for one in opened.store.mission_events(found)]
         broken = first_break(found, events)
