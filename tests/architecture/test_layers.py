@@ -29,7 +29,19 @@ _VALUES = {"__future__", "abc", "collections", "collections.abc", "dataclasses",
 # `csv` and `difflib` read and compare lines that are handed to them.
 # `regex` is asked with a time limit, which is its own; `Stemmer` and `fnmatch` turn a word or a pattern into another.
 # `ast` reads Python that a scripted agent of the gym looks at.
-_READERS = {"Stemmer", "ast", "csv", "datetime", "difflib", "fnmatch", "importlib", "msgspec", "posixpath", "regex", "tree_sitter"}
+_READERS = {
+    "Stemmer",
+    "ast",
+    "csv",
+    "datetime",
+    "difflib",
+    "fnmatch",
+    "importlib",
+    "msgspec",
+    "posixpath",
+    "regex",
+    "tree_sitter",
+}
 _NUMBERS = {"numpy", "numpy.typing"}
 PURE = {
     # How experience fades is a rule that stores and engines share: a formula, and what it gave for the few numbers there are.
