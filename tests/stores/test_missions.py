@@ -1,5 +1,6 @@
 """The contract of missions: what every store does with heads, events and papers."""
 
+import contextlib
 import multiprocessing
 from dataclasses import replace
 from pathlib import Path
@@ -245,3 +246,52 @@ def test_store_a_statement_about_missions_reads_the_index_that_was_made_for_it(t
     for statement, index in PLANS.items():
         assert index in plans[statement]
         assert "TEMP B-TREE" not in plans[statement]
+
+
+def test_store_an_erased_mission_keeps_its_head_and_nothing_it_said(store: BrainStore) -> None:
+    said = head(parent_id="msn_0", seq=2, hash="sha256:2", steps=3, told='[{"item":"x"}]')
+    put(store, said, event(), event(2), paper(), paper("msn_a", kind="proof"), head("msn_b"), event(1, "msn_b"))
+
+    with store.writing() as writer:
+        writer.append(act("mission.erase", subject="msn_a"))
+        writer.erase_mission("msn_a", status="abandoned", at=50)
+
+    left = store.mission("msn_a")
+    assert left == replace(said, status="abandoned", updated_at=50, told="[]", spec="")
+    assert left is not None
+    assert left.erased
+    assert (store.mission_events("msn_a"), store.mission_paper("hnd_1"), store.mission_paper("msn_a")) == ((), None, None)
+    assert (store.mission("msn_b"), store.mission_events("msn_b")) == (head("msn_b"), (event(1, "msn_b"),))
+    with store.writing() as writer, pytest.raises(UnknownMission):
+        writer.erase_mission("msn_c", status="abandoned", at=50)
+
+
+def test_store_a_transaction_that_fails_erases_nothing(store: BrainStore) -> None:
+    put(store, head(), event(), paper())
+
+    with contextlib.suppress(ZeroDivisionError), store.writing() as writer:
+        writer.append(act("mission.erase", subject="msn_a"))
+        writer.erase_mission("msn_a", status="abandoned", at=50)
+        raise ZeroDivisionError
+
+    assert (store.mission("msn_a"), store.mission_events("msn_a"), store.mission_paper("hnd_1")) == (head(), (event(),), paper())
+
+
+def holding(place: Path, words: bytes) -> list[str]:
+    return [path.name for path in place.rglob("*") if path.is_file() and words in path.read_bytes()]
+
+
+def test_store_no_byte_of_an_erased_mission_stays_in_a_file(tmp_path: Path) -> None:
+    words = b"zebra-in-the-garden"
+    store = SqliteStore(tmp_path / "brain.db", BRAIN)
+    try:
+        long = "zebra-in-the-garden " * 900
+        put(store, head(spec=f'{{"task":"{long}"}}', told=f'["{long}"]'), event(body=long), event(2, body=long), paper(body=long))
+        assert holding(tmp_path, words)
+        with store.writing() as writer:
+            writer.append(act("mission.erase", subject="msn_a"))
+            writer.erase_mission("msn_a", status="abandoned", at=50)
+
+        assert holding(tmp_path, words) == []
+    finally:
+        store.close()

@@ -37,6 +37,7 @@ SENTENCES: dict[str, str] = {
     "mission.next": "gave out move {step} of a mission",
     "mission.close": "closed a mission",
     "mission.proof": "wrote the proof packet of a mission",
+    "mission.erase": "erased a mission of {events} events with what was forgotten",
     "megram.written": "kept an experience, {state}",
     "megram.forget": "forgot {megrams} experience(s)",
     "megram.import": "imported experience",

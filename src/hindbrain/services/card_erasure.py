@@ -17,6 +17,7 @@ from hindbrain.services.card_acts import tell
 from hindbrain.services.events import Events
 from hindbrain.services.evidence_guard import row_print, traces_of, values_of
 from hindbrain.services.gateway import Gateway, strings_in
+from hindbrain.services.missions.erasing import OUT_OF_REACH, MissionErasure, sentence
 from hindbrain.stores.port import Writer
 
 __all__ = ["CardErasure", "card_texts"]
@@ -43,8 +44,11 @@ def holds(card: Card, marks: Collection[str], salt: str) -> bool:
 class CardErasure:
     """What `forget` and `reject` do to cards."""
 
-    def __init__(self, brains: Brains, gateway: Gateway, events: Events, clock: Callable[[], int]) -> None:
+    def __init__(
+        self, brains: Brains, gateway: Gateway, missions: MissionErasure, events: Events, clock: Callable[[], int]
+    ) -> None:
         self._brains = brains
+        self._missions = missions
         self._gateway = gateway
         self._events = events
         self._clock = clock
@@ -164,9 +168,13 @@ class CardErasure:
                     salt = self._gateway.salt(opened)
                     with opened.store.writing() as writer:
                         card = writer.card(CardId(card_id))
-                        if card is not None:
-                            self._sweep(opened, writer, self._erase(caller, writer, card, salt), salt)
-                            reached.append({"brain": brain.name})
+                        if card is None:
+                            continue
+                        said = [text for text in (card.statement, card.content) if text]
+                        marks = self._erase(caller, writer, card, salt)
+                        self._sweep(opened, writer, marks, salt)
+                        missions = self._missions.reach(caller, opened, writer, said, marks)
+                    reached.append({"brain": brain.name, **self._missions.cleared(opened, missions).told()})
             except (HindbrainError, OSError) as failure:
                 unreached.append({"brain": brain.name, "reason": str(failure)})
         if not reached:
@@ -178,5 +186,5 @@ class CardErasure:
             "card_id": card_id,
             "reached": reached,
             "unreached": unreached,
-            "rendered": f"Forgot {card_id} in {len(reached)} place(s). What left this machine before cannot be called back.",
+            "rendered": f"Forgot {card_id} in {len(reached)} place(s).{sentence(reached)} {OUT_OF_REACH}",
         }

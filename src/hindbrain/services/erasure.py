@@ -19,6 +19,7 @@ from hindbrain.services.events import Events
 from hindbrain.services.evidence_erasure import EvidenceErasure
 from hindbrain.services.experience.erasing import ExperienceErasure
 from hindbrain.services.gateway import STANDS_ALONE, Gateway, fingerprints
+from hindbrain.services.missions.erasing import OUT_OF_REACH, MissionErasure, Reached, sentence
 from hindbrain.services.reconcile import Reconciler
 from hindbrain.services.routing import Router
 from hindbrain.stores.migration_backup import erase_from_backups
@@ -39,6 +40,7 @@ class Erasure:
         evidence: EvidenceErasure,
         cards: CardErasure,
         experience: ExperienceErasure,
+        missions: MissionErasure,
         events: Events,
         clock: Callable[[], int],
     ) -> None:
@@ -49,6 +51,7 @@ class Erasure:
         self._evidence = evidence
         self._cards = cards
         self._experience = experience
+        self._missions = missions
         self._events = events
         self._clock = clock
 
@@ -178,7 +181,7 @@ class Erasure:
             # The copies first: whoever is interrupted finds the claim still here, and asking again reaches what is left.
             copies: list[dict[str, Any]] = []
             unreached = self._erase_copies(brain, replace(erase, meant=lambda one: _came_from(one, brain, slug)), copies)
-            reached = [{"brain": brain.name, "slug": slug, "files": self._erase(opened, erase)}, *copies]
+            reached = [{"brain": brain.name, "slug": slug, **self._erase(opened, erase)}, *copies]
         left = f" {len(unreached)} brain(s) could not be looked at." if unreached else ""
         return {
             "ok": True,
@@ -186,7 +189,7 @@ class Erasure:
             "slug": slug,
             "reached": reached,
             "unreached": unreached,
-            "rendered": f"Forgot {slug!r} in {len(reached)} place(s).{left} What left this machine before cannot be called back.",
+            "rendered": f"Forgot {slug!r} in {len(reached)} place(s).{sentence(reached)}{left} {OUT_OF_REACH}",
         }
 
     def _erase_copies(self, home: Brain, erase: "_Erase", reached: list[dict[str, Any]]) -> list[dict[str, str]]:
@@ -205,12 +208,12 @@ class Erasure:
                     versions = [parse(text, fallback_label=erase.slug) for text in texts]
                     wider = _with_original(erase, versions, f"{home.name}#{erase.slug}")
                     if any(wider.meant(one) for one in versions):
-                        reached.append({"brain": brain.name, "slug": erase.slug, "files": self._erase(opened, wider)})
+                        reached.append({"brain": brain.name, "slug": erase.slug, **self._erase(opened, wider)})
             except (HindbrainError, OSError) as failure:
                 unreached.append({"brain": brain.name, "reason": str(failure)})
         return unreached
 
-    def _erase(self, opened: OpenBrain, erase: "_Erase") -> int:
+    def _erase(self, opened: OpenBrain, erase: "_Erase") -> dict[str, Any]:
         slug, salt = erase.slug, self._gateway.salt(opened)
         with opened.place.lock(slug, wait_s=LOCK_WAIT_S):
             versions = opened.store.versions(slug)
@@ -221,8 +224,8 @@ class Erasure:
             # Archives before the rows that tell of them, the live file after: a file without a row is seen and named later on.
             files = sum(place.erase_history(slug, erase.means) for place in opened.places)
             prints = {one for claim in claims for one in fingerprints(claim, salt, slug=slug)}
-            self._erase_rows(opened, erase, versions, meant, prints)
             said = [block.text or block.label for claim in claims for block in claim.blocks]
+            missions = self._erase_rows(opened, erase, versions, meant, prints, said)
             self._experience.withdraw(erase.caller, opened, said, prints)
             files += sum(place.erase(slug, erase.means) for place in opened.places)
             if len(meant) == len(versions):
@@ -231,11 +234,17 @@ class Erasure:
             brain = opened.brain
             files += erase_from_backups(self._brains.home.medulla_dir, brain.fingerprint, brain.root, slug)
         self._events.publish({"brain": opened.brain.name, "act": "claim.forget"}, session=erase.caller.session)
-        return files
+        return {"files": files, **self._missions.cleared(opened, missions).told()}
 
     def _erase_rows(
-        self, opened: OpenBrain, erase: "_Erase", versions: Sequence[Version], meant: Sequence[Version], prints: set[str]
-    ) -> None:
+        self,
+        opened: OpenBrain,
+        erase: "_Erase",
+        versions: Sequence[Version],
+        meant: Sequence[Version],
+        prints: set[str],
+        said: Sequence[str],
+    ) -> Reached:
         now, slug, caller = self._clock(), erase.slug, erase.caller
         with opened.store.writing() as writer:
             writer.append(
@@ -250,14 +259,16 @@ class Erasure:
             )
             for one in sorted(prints):
                 writer.put_tombstone(one, at=now, by=caller.agent, reason=erase.reason)
+            missions = self._missions.reach(caller, opened, writer, said, prints)
             if len(meant) == len(versions):
                 writer.erase_claim(slug)
-                return
+                return missions
             for live in (one for one in meant if one.ended_at is None):
                 writer.end_claim(slug, expected=live.version, at=now, ended_act="claim.forget")
                 writer.put_anchors(slug, {})
                 writer.put_graph(f"claim:{slug}", [], [])
             writer.erase_versions(slug, [one.version for one in meant])
+            return missions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

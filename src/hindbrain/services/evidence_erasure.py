@@ -21,6 +21,7 @@ from hindbrain.services.evidence_guard import row_print, traces_of, values_of
 from hindbrain.services.evidence_rows import Scope
 from hindbrain.services.experience.erasing import ExperienceErasure
 from hindbrain.services.gateway import Gateway, recorded
+from hindbrain.services.missions.erasing import OUT_OF_REACH, MissionErasure, sentence
 from hindbrain.stores.port import Mark, Writer
 from hindbrain.stores.vector_port import Shelf
 
@@ -40,6 +41,7 @@ class EvidenceErasure:
         batches: Batches,
         cards: CardErasure,
         experience: ExperienceErasure,
+        missions: MissionErasure,
         events: Events,
         clock: Callable[[], int],
     ) -> None:
@@ -49,6 +51,7 @@ class EvidenceErasure:
         self._batches = batches
         self._cards = cards
         self._experience = experience
+        self._missions = missions
         self._events = events
         self._clock = clock
 
@@ -71,8 +74,7 @@ class EvidenceErasure:
                         self._gateway.check_hygiene(opened, [reason], site="forget")
                     ids = self._copies(opened, row) if brain.name == home.name else _there(opened, [row.id])
                     if ids:
-                        erased, cards = self._erase(caller, opened, row, ids, reason)
-                        reached.append({"brain": brain.name, "rows": erased, "cards": cards})
+                        reached.append({"brain": brain.name, **self._erase(caller, opened, row, ids, reason)})
             except (HindbrainError, OSError) as failure:
                 if brain.name == home.name:
                     raise
@@ -87,7 +89,7 @@ class EvidenceErasure:
             "evidence_id": row.id,
             "reached": reached,
             "unreached": unreached,
-            "rendered": f"Forgot {row.id} in {len(reached)} place(s). What left this machine before cannot be called back.",
+            "rendered": f"Forgot {row.id} in {len(reached)} place(s).{sentence(reached)} {OUT_OF_REACH}",
         }
 
     def all_brains(self, home: Brain | None) -> list[Brain]:
@@ -108,9 +110,7 @@ class EvidenceErasure:
         ids = [seat.id for seat in opened.store.seats(found.turns).values()]
         return list(opened.store.evidence(ids).values())
 
-    def _erase(
-        self, caller: Caller, opened: OpenBrain, row: Evidence, ids: Sequence[EvidenceId], reason: str
-    ) -> tuple[int, list[dict[str, str]]]:
+    def _erase(self, caller: Caller, opened: OpenBrain, row: Evidence, ids: Sequence[EvidenceId], reason: str) -> dict[str, Any]:
         salt, now = self._gateway.salt(opened), self._clock()
         rows = list(opened.store.evidence(ids, deleted=True).values())
         with opened.store.writing() as writer:
@@ -124,9 +124,10 @@ class EvidenceErasure:
             # The neighbours first: what they were found by goes out of the index together with the row itself.
             self._batches.put_anew(opened, writer, rows, at=now, documents=True)
             erased = writer.erase_evidence(ids)
+            missions = self._missions.reach(caller, opened, writer, [row.content], values)
         self._experience.withdraw(caller, opened, [row.content], values)
         self._events.publish({"brain": opened.brain.name, "act": "evidence.forget"}, session=caller.session)
-        return erased, cards
+        return {"rows": erased, "cards": cards, **self._missions.cleared(opened, missions).told()}
 
     # -- reject ------------------------------------------------------------------------------------------------------
 

@@ -141,7 +141,7 @@ def strings_in(value: Any) -> list[str]:
     """Every text inside a JSON value."""
     if isinstance(value, str):
         return [value]
-    inner = [*value, *value.values()] if isinstance(value, dict) else value if isinstance(value, list) else ()
+    inner = [*value, *value.values()] if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
     return [text for one in inner for text in strings_in(one)]
 
 

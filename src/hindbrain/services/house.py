@@ -69,6 +69,7 @@ from hindbrain.services.maintenance import Maintenance
 from hindbrain.services.memory_import import MemoryImport
 from hindbrain.services.migration import Migration
 from hindbrain.services.missions.desk import Desk
+from hindbrain.services.missions.erasing import MissionErasure
 from hindbrain.services.missions.files import MissionFiles
 from hindbrain.services.missions.graph import HouseGraph
 from hindbrain.services.missions.guard import Guard
@@ -168,12 +169,15 @@ class House:
         self.card_links = CardLinks(self.brains, self.cards, cited, self.gateway, self.events, clock)
         self.card_moves = CardMoves(self.brains, self.cards, cited, self.card_links)
         self.card_publishing = CardPublishing(self.brains, anchors, self.cards, cited, self.card_links, self.gateway, clock)
-        unlearned = CardErasure(self.brains, self.gateway, self.events, clock)
+        self.mission_log = MissionLog(clock, redact_external=settings.flag("flight.redact_external"))
+        self.mission_files = MissionFiles(self.mission_log)
+        self.mission_log.mirrors.append(self.mission_files.mirror)
+        undone = MissionErasure(self.gateway, self.mission_files, clock)
+        unlearned = CardErasure(self.brains, self.gateway, undone, self.events, clock)
         unlived = ExperienceErasure(self.gateway, clock)
-        erased = EvidenceErasure(self.brains, self.gateway, self.observations, batches, unlearned, unlived, self.events, clock)
-        self.erasure = Erasure(
-            self.brains, self.router, self.gateway, self.reconciler, erased, unlearned, unlived, self.events, clock
-        )
+        reach = (unlearned, unlived, undone, self.events, clock)
+        erased = EvidenceErasure(self.brains, self.gateway, self.observations, batches, *reach)
+        self.erasure = Erasure(self.brains, self.router, self.gateway, self.reconciler, erased, *reach)
         self.experience = ExperienceRoom(self.brains, self.router, self.gateway, self.events, clock, rules_of(settings))
         self.lines.depositing = lambda opened, journal: self.experience.of(opened, journal).heard
         self.telling = Telling(self.brains, self.router, clock)
@@ -244,9 +248,6 @@ class House:
         )
         self.model = Model(self.brains, self.router, self.embedder, self.embedding)
         self.model_report = ModelReport(self.brains, self.router, self._model_plan, self.environ, clock)
-        self.mission_log = MissionLog(clock, redact_external=settings.flag("flight.redact_external"))
-        self.mission_files = MissionFiles(self.mission_log)
-        self.mission_log.mirrors.append(self.mission_files.mirror)
         self.observing = Observing(self.brains, self.router, self.mission_log, self.handshakes)
         self.mission_desk = Desk(brains=self.brains, router=self.router, gateway=self.gateway, log=self.mission_log)
         self._missions: Missions | None = None

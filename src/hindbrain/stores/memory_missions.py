@@ -58,6 +58,13 @@ class MemoryMissionWriter(MemoryModelCallWriter):
             raise paper_taken(paper)
         self._missions.mission_papers[paper.paper_id] = paper
 
+    def erase_mission(self, mission_id: str, *, status: str, at: int) -> None:
+        held, kept = self._require(mission_id), self._missions.mission_papers
+        self._missions.missions[mission_id] = replace(held, status=status, updated_at=at, told="[]", spec="")
+        self._missions.mission_events.pop(mission_id, None)
+        for name in [name for name, paper in kept.items() if paper.mission_id == mission_id]:
+            del kept[name]
+
     def _require(self, mission_id: str) -> MissionHead:
         held = self._missions.missions.get(mission_id)
         if held is None:

@@ -1,6 +1,7 @@
 """Files of one mission: lines that are added to, and papers that are written whole. Private; links are not followed."""
 
 import os
+import shutil
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -65,6 +66,14 @@ class MissionDirectory:
     def write(self, name: str, text: str) -> None:
         """Write a paper whole."""
         write_text(self.path / name, text)
+
+    def remove(self) -> None:
+        """Delete the directory with all that is in it. Where a link stands in its place, the link goes."""
+        if self.path.is_symlink():
+            self.path.unlink()
+        elif self.path.is_dir():
+            with self.lock():
+                shutil.rmtree(self.path)
 
     def bring_up(
         self, name: str, seq_of: Callable[[bytes], int | None], upto: int, lines: Callable[[int], Iterable[bytes]]

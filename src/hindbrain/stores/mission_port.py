@@ -23,7 +23,12 @@ class MissionHead:
     hash: str  # of its last event, or the genesis
     steps: int  # moves given out
     told: str  # what the last of them forbade, as JSON
-    spec: str
+    spec: str  # "" when its texts were erased
+
+    @property
+    def erased(self) -> bool:
+        """Whether its events, its papers and what it began with were erased. The rest of this row is what is left."""
+        return not self.spec
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +83,11 @@ class MissionWriting(Protocol):
     def put_mission_paper(self, paper: StoredPaper) -> None:
         """Keep a hand-over or a packet. InvalidParams when its id or its number is there already, UnknownMission when its mission
         is not there."""
+        ...
+
+    def erase_mission(self, mission_id: str, *, status: str, at: int) -> None:
+        """Erase its events, its papers and what it began with for good. The head stays, with this status, how many events there
+        were and the hash of the last. UnknownMission when it is not there."""
         ...
 
 

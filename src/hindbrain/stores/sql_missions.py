@@ -23,13 +23,17 @@ from hindbrain.stores.mission_rows import (
     paper_values,
     unknown_mission,
 )
-from hindbrain.stores.sql_rows import Row, Session, insert
+from hindbrain.stores.sql_rows import Row, Session, TextIndex, insert, upsert
 
 __all__ = ["MissionReads", "MissionWriter"]
 
 _HEAD = f"select {MISSION} from mission where brain_id = ? and mission_id = ?"
 _EVENTS = f"select {EVENT} from mission_event where brain_id = ? and mission_id = ? and seq > ? order by seq limit ?"
 _MOVE = f"update mission set {', '.join(f'{name} = ?' for name in MOVED)} where brain_id = ? and mission_id = ? returning seq"
+_EMPTY = (
+    "update mission set status = ?, updated_at = ?, told = '[]', spec = '' where brain_id = ? and mission_id = ? returning seq"
+)
+_ERASING = "erasing"  # the note under which rows that are only added to may go
 _MORE = "\U0010ffff"  # comes after every character of an id
 
 
@@ -37,7 +41,9 @@ class MissionWriter:
     """The part of a write transaction that keeps missions. Who writes has the brain, so what it reads stays so."""
 
     _session: Session
+    _index: TextIndex
     _brain: BrainId
+    erased: bool
 
     def put_mission(self, head: MissionHead) -> None:
         made = self._session.rows(
@@ -72,6 +78,16 @@ class MissionWriter:
         )
         if not made:
             raise paper_taken(paper)
+
+    def erase_mission(self, mission_id: str, *, status: str, at: int) -> None:
+        if not self._session.rows(_EMPTY, (status, at, self._brain, mission_id)):
+            raise unknown_mission(mission_id)
+        self._session.rows(upsert("meta", "key"), (self._brain, _ERASING, "mission"))
+        for table in ("mission_event", "mission_paper"):
+            self._session.rows(f"delete from {table} where brain_id = ? and mission_id = ?", (self._brain, mission_id))
+        self._session.rows("delete from meta where brain_id = ? and key = ?", (self._brain, _ERASING))
+        self._index.erasing(self._session, None)
+        self.erased = True
 
     def _require(self, mission_id: str) -> None:
         if not self._session.rows("select 1 from mission where brain_id = ? and mission_id = ?", (self._brain, mission_id)):

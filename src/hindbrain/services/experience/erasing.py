@@ -17,7 +17,7 @@ from hindbrain.services.evidence_guard import traces_of
 from hindbrain.services.gateway import STANDS_ALONE, Gateway
 from hindbrain.stores.port import BrainStore, MegramFilter
 
-__all__ = ["ExperienceErasure", "over"]
+__all__ = ["ExperienceErasure", "Value", "over"]
 
 _WORD = re.compile(r"[^\W_]{3,}")
 
@@ -31,7 +31,7 @@ class ExperienceErasure:
 
     def withdraw(self, caller: Caller, opened: OpenBrain, texts: Iterable[str], prints: Collection[str]) -> int:
         """Delete the megrams that hold a value, and the texts of the tasks that said it. How many megrams there were."""
-        value = _Value(texts, prints, self._gateway.salt(opened))
+        value = Value(texts, prints, self._gateway.salt(opened))
         if not value.hints:
             return 0
         hit = [one.megram for one in opened.store.effective(MegramFilter(settled=True)) if value.held_by(one.megram.content)]
@@ -59,7 +59,7 @@ class ExperienceErasure:
         return gone
 
 
-class _Value:
+class Value:
     """What is to be gone. A text holds it as a sentence or line of its own, or word for word inside of another."""
 
     def __init__(self, texts: Iterable[str], prints: Collection[str], salt: str) -> None:
@@ -69,8 +69,14 @@ class _Value:
         self._marks, self._salt = frozenset(prints), salt
 
     def hinted_in(self, text: str) -> bool:
+        if not text.isascii():  # the same word may be written in other letters
+            return True
         folded = text.casefold()
         return any(hint in folded for hint in self.hints)
+
+    def held_in(self, json: str) -> bool:
+        """Whether a text of a JSON value holds it."""
+        return self.hinted_in(json) and any(map(self.held_by, _strings(_body(json))))
 
     def held_by(self, text: str) -> bool:
         if not self.hinted_in(text):
@@ -81,13 +87,13 @@ class _Value:
         return any(mark in self._marks for mark, _, _ in traces_of(text, self._salt))
 
 
-def _telling(store: BrainStore, value: _Value) -> Iterator[str]:
+def _telling(store: BrainStore, value: Value) -> Iterator[str]:
     """The tasks in whose messages a value stands: in a goal, in what memory answered, in what a tool gave."""
     after = 0
     while page := store.messages(after=after):
         after = page[-1].seq
         for one in page:
-            if one.task_id and value.hinted_in(one.body) and any(map(value.held_by, _strings(_body(one.body)))):
+            if one.task_id and value.held_in(one.body):
                 yield one.task_id
 
 

@@ -3,7 +3,6 @@
 import json
 import logging
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -23,11 +22,11 @@ from hindbrain.engines.solving import Decision
 from hindbrain.policy.missions import MOVES_OF_STATUS
 from hindbrain.services.brains import OpenBrain
 from hindbrain.services.missions.control import MissionControl
+from hindbrain.services.missions.erasing import note_of
 from hindbrain.services.missions.files import MissionFiles
 from hindbrain.services.missions.handing import Handing
 from hindbrain.services.missions.log import Draft, MissionLog, Turn
 from hindbrain.stores.atomic import write_text
-from hindbrain.stores.home import REPO_DIR
 from hindbrain.stores.mission_port import StoredPaper
 
 __all__ = ["Closed", "Closing"]
@@ -185,9 +184,8 @@ class Closing:
     def _noted(course: Course, now: int) -> dict[str, Any]:
         text = light_note(course.spec, course.verified, stamp=stamped(now))
         try:
-            directory = Path(course.spec.repo, REPO_DIR, "missions")
-            directory.mkdir(parents=True, exist_ok=True)
-            path = directory / f"{course.spec.mission_id}.light.md"
+            path = note_of(course.spec.repo, course.spec.mission_id)
+            path.parent.mkdir(parents=True, exist_ok=True)
             write_text(path, text)
             return {"light_file": str(path)}
         except OSError as failure:

@@ -9,7 +9,7 @@ from hindbrain.domain.caller import Caller
 from hindbrain.domain.errors import InvalidParams, Rejected
 from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.evidence_guard import traces_of
-from hindbrain.services.gateway import Gateway
+from hindbrain.services.gateway import Gateway, strings_in
 from hindbrain.services.missions.log import MissionLog
 from hindbrain.services.routing import Router
 
@@ -41,10 +41,22 @@ class Desk:
 
     def check_values(self, opened: OpenBrain, texts: Iterable[str]) -> None:
         """Refuse what a person rejected or had forgotten here. Secrets of events are masked, not refused."""
+        if self._buried(opened, texts):
+            raise Rejected("this value was rejected or forgotten here", fix="state what holds instead")
+
+    def kept_of(self, opened: OpenBrain, inherited: Mapping[str, Any]) -> tuple[dict[str, Any], int]:
+        """What a mission may have from others, without what was rejected since; how much was left out."""
+        kept, left_out = dict(inherited), 0
+        for name, items in inherited.items():
+            if isinstance(items, list | tuple):
+                kept[name] = tuple(one for one in items if not self._buried(opened, strings_in(one)))
+                left_out += len(items) - len(kept[name])
+        return kept, left_out
+
+    def _buried(self, opened: OpenBrain, texts: Iterable[str]) -> bool:
         salt = self.gateway.salt(opened)
         marks = dict.fromkeys(mark for text in texts for mark, _, _ in traces_of(text, salt))
-        if marks and opened.store.tombstones(list(marks)):
-            raise Rejected("this value was rejected or forgotten here", fix="state what holds instead")
+        return bool(marks and opened.store.tombstones(list(marks)))
 
 
 def check_meant(mission_id: str, event: Mapping[str, Any] | None) -> None:

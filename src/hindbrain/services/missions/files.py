@@ -71,6 +71,8 @@ class MissionFiles:
             return
         name = course.spec.mission_id
         try:
+            if self._erased(opened, name):  # by somebody else, right after this turn
+                return
             if name in self.troubles:
                 self.rebuild(opened, name)
                 del self.troubles[name]
@@ -83,6 +85,8 @@ class MissionFiles:
                     place.write(_paper_name(paper), paper.body)
                 if any(one.seq == 1 or one.event_type in _TURNING for one in events):
                     self._write_state(place, course)
+            if self._erased(opened, name):  # while the files were written
+                self.remove(opened, name)
         except (OSError, Busy) as failed:
             self.troubles[name] = str(failed)
             LOG.warning("the files of mission %s are behind its events: %s", name, failed)
@@ -112,7 +116,19 @@ class MissionFiles:
                 self._write_state(place, course)
         return tuple(dict.fromkeys((_EVENTS, _FLIGHT, _STATE, *map(_paper_name, papers))))
 
+    def remove(self, opened: OpenBrain, mission_id: str) -> None:
+        """Delete the files of a mission, and what is remembered of them."""
+        with self._guard:
+            self._recorders.pop((opened.brain.id, mission_id), None)
+        self.troubles.pop(mission_id, None)
+        self.directory(opened, mission_id).remove()
+
     # -- within ------------------------------------------------------------------------------------------------------
+
+    @staticmethod
+    def _erased(opened: OpenBrain, mission_id: str) -> bool:
+        head = opened.store.mission(mission_id)
+        return head is not None and head.erased
 
     def _lines(self, opened: OpenBrain, place: MissionDirectory, course: Course, events: tuple[MissionEvent, ...]) -> None:
         """Bring both streams to the last event. Usually what is missing is what this turn made."""

@@ -112,6 +112,10 @@ class Missions:
     def _begun(
         self, opened: OpenBrain, caller: Caller, asked: Asked, looked: Looked, warnings: tuple[str, ...] = ()
     ) -> dict[str, Any]:
+        if inherited := asked.changes.get("inherited"):
+            kept, left_out = self._desk.kept_of(opened, inherited)
+            asked = replace(asked, changes={**asked.changes, "inherited": kept})
+            warnings += (f"{left_out} of what was handed over is rejected by now and left out",) if left_out else ()
         warnings += self._documents(opened, looked.guard.repo)
         begun = self._starting.begin(opened, caller, asked, looked, warnings)
         course = begun.course

@@ -35,7 +35,7 @@ from hindbrain.services.brains import OpenBrain
 from hindbrain.stores.mission_port import MissionHead, StoredEvent, StoredPaper
 from hindbrain.stores.port import Writer
 
-__all__ = ["Draft", "MissionLog", "Turn", "checked_id", "new_id"]
+__all__ = ["Draft", "MissionLog", "Turn", "check_kept", "checked_id", "new_id"]
 
 _ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _ALLOWED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-")
@@ -301,6 +301,7 @@ class MissionLog:
         head = opened.store.mission(checked_id(mission_id))
         if head is None:
             raise self._unknown(mission_id)
+        check_kept(head)
         events = opened.store.mission_events(mission_id, limit=seq) if seq else ()
         return coursed(_spec(head), (_event(one) for one in events))
 
@@ -353,6 +354,10 @@ class MissionLog:
             yield
 
     def _caught_up(self, key: tuple[str, str], head: MissionHead, after: Callable[[int], tuple[StoredEvent, ...]]) -> Course:
+        if head.erased:
+            with self._guard:
+                self._courses.pop(key, None)
+        check_kept(head)
         with self._guard:
             course = self._courses.get(key)
         if course is None or course.seq > head.seq:
@@ -426,6 +431,19 @@ class MissionLog:
     @staticmethod
     def _unknown(mission_id: str) -> UnknownMission:
         return UnknownMission(f"there is no mission {mission_id[:64]!r} here", fix="see mission list")
+
+
+def check_kept(head: MissionHead) -> None:
+    """A mission whose texts were erased is still named, and has nothing to tell."""
+    if head.erased:
+        raise UnknownMission(
+            f"mission {head.mission_id} was erased: it held something that a person had forgotten",
+            fix="begin another one: mission start",
+            erased=True,
+            status=head.status,
+            event_count=head.seq,
+            event_digest=head.hash,
+        )
 
 
 def _spec(head: MissionHead) -> MissionSpec:

@@ -22,10 +22,11 @@ from hindbrain.engines.moments import stamped
 from hindbrain.engines.provenance import prov_json
 from hindbrain.policy.missions import OBSERVED
 from hindbrain.services.brains import OpenBrain
+from hindbrain.services.mission_record import ERASE, erased_as
 from hindbrain.services.missions.desk import Desk, chosen
 from hindbrain.services.missions.flight import Flights
 from hindbrain.services.missions.handing import Handing
-from hindbrain.services.missions.log import checked_id
+from hindbrain.services.missions.log import check_kept, checked_id
 from hindbrain.stores.mission_port import MissionHead
 
 __all__ = ["Telling", "read_file", "rendered_event", "rendered_next", "rendered_start"]
@@ -95,6 +96,8 @@ class Telling:
 
     def _data(self, opened: OpenBrain, mission_id: str, form: str) -> Any:
         if form in ("handoff", "proof"):
+            if (head := opened.store.mission(mission_id)) is not None:
+                check_kept(head)
             papers = opened.store.mission_papers(mission_id, kind="handoff" if form == "handoff" else "proof")
             if not papers:
                 raise UnknownMission(
@@ -118,6 +121,8 @@ class Telling:
         with self._desk.opened(caller) as opened:
             found = self._log.find(opened, caller, mission_id, over=True)
             head = opened.store.mission(found)
+            if head is not None and head.erased:
+                return _erased(opened, head)
             events = [json.loads(one.body) for one in opened.store.mission_events(found)]
         broken = first_break(found, events)
         if broken is None and head is not None and events and (len(events) != head.seq or events[-1]["hash"] != head.hash):
@@ -226,8 +231,20 @@ def _events(path: Path) -> list[dict[str, Any]]:
     return found
 
 
+def _erased(opened: OpenBrain, head: MissionHead) -> dict[str, Any]:
+    """What there is to say of the chain of an erased mission: whether the ledger knows of it, as it was left."""
+    entries = opened.store.entries(after=0, limit=1_000_000, act=ERASE)
+    known = any(one.subject == head.mission_id and erased_as(head, json.loads(one.payload)) for one in entries)
+    answer = {"ok": True, "schema": "hindbrain-mission-chain-v1", "mission_id": head.mission_id, "events": 0, "erased": known}
+    if known:
+        text = f"{head.mission_id}: erased; it had {head.seq} events, the last with {head.hash}"
+        return {**answer, "valid": None, "first_bad_seq": None, "rendered": text}
+    why = "it is gone, and the ledger does not say that it was erased"
+    return {**answer, "valid": False, "first_bad_seq": 1, "why": why, "rendered": f"{head.mission_id}: event 1: {why}"}
+
+
 def _brief(head: MissionHead) -> dict[str, Any]:
-    spec = json.loads(head.spec)
+    spec = {"route": None, "task": "(erased)"} if head.erased else json.loads(head.spec)
     return {
         "mission_id": head.mission_id,
         "agent_id": head.agent,
@@ -237,6 +254,7 @@ def _brief(head: MissionHead) -> dict[str, Any]:
         "task": spec["task"],
         "parent_mission_id": head.parent_id,
         "event_count": head.seq,
+        "erased": head.erased,
         "created_at": stamped(head.created_at),
         "updated_at": stamped(head.updated_at),
     }
