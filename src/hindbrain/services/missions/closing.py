@@ -14,6 +14,7 @@ from hindbrain.domain.ledger import Act
 from hindbrain.domain.mission import EventType, MissionEvent, MissionStatus
 from hindbrain.engines.course import Course
 from hindbrain.engines.light_note import light_note
+from hindbrain.engines.mission_chain import first_break
 from hindbrain.engines.mission_closing import open_requirements
 from hindbrain.engines.mission_packet import SUMMARY_MOST, packed, packet_bytes
 from hindbrain.engines.moments import stamped
@@ -72,7 +73,7 @@ class Closing:
 
     def close(self, turn: Turn, *, summary: str, gaps: tuple[str, ...], forced: str | None) -> Closed:
         """Close, with a reason where it is forced."""
-        lacks = open_requirements(turn.course, gaps)
+        lacks = (*_unchained(turn), *open_requirements(turn.course, gaps))
         if lacks and forced is None:
             raise MissionOpen(
                 f"mission {turn.course.spec.mission_id} cannot be closed: {'; '.join(lacks)}",
@@ -86,7 +87,12 @@ class Closing:
 
     def abandon(self, turn: Turn, *, reason: str) -> Closed:
         return self._end(
-            turn, MissionStatus.ABANDONED, summary=reason, gaps=(), lacks=open_requirements(turn.course), forced=None
+            turn,
+            MissionStatus.ABANDONED,
+            summary=reason,
+            gaps=(),
+            lacks=(*_unchained(turn), *open_requirements(turn.course)),
+            forced=None,
         )
 
     def _end(
@@ -191,6 +197,26 @@ class Closing:
         except OSError as failure:
             LOG.warning("the note of %s could not be written: %s", course.spec.mission_id, failure)
             return {"light_error": f"the note could not be written: {failure.strerror or failure}"}
+
+
+def _unchained(turn: Turn) -> tuple[str, ...]:
+    """The first event that is not what was written, as something only force passes. What is kept counts, not what this process
+    remembers of it."""
+    course, mission_id = turn.course, turn.course.spec.mission_id
+    kept = [one.body for one in turn.writer.mission_events(mission_id)]
+    broken = first_break(mission_id, map(_object, kept))
+    if broken is None and (len(kept) != course.seq or (kept and _object(kept[-1]).get("hash") != course.head)):
+        broken = (len(kept) + 1, "the mission says that it goes on, and it does not")
+    return (f"event_chain: event {broken[0]} does not hold: {broken[1]}",) if broken is not None else ()
+
+
+def _object(body: str) -> dict[str, Any]:
+    """A row that somebody made unreadable holds nothing, and breaks the chain by that."""
+    try:
+        found = json.loads(body)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def _place(turn: Turn) -> LedgerPlace | None:
