@@ -173,5 +173,7 @@ def test_med_306_doctor_prints_its_numbers_and_exits_by_its_verdict(two: Two) ->
     crowded = two.x.run("doctor", "--no-json")
 
     assert healthy.code == 0, healthy.out
+    assert len(healthy.out.splitlines()) < 24, "it fits on a screen"
+    assert healthy.out.split()[:2] == ["status", "ok"]
     assert crowded.code == 1
     assert any("301" in line and "medulla" in line for line in crowded.out.splitlines()), crowded.out

@@ -19,6 +19,7 @@ from hindbrain.services import anchors
 from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.contract import Contract
 from hindbrain.services.counters import BEATS, Counters, week_of
+from hindbrain.services.doctor_text import doctor_text
 from hindbrain.services.embedding import Embedding
 from hindbrain.services.environment import Environment
 from hindbrain.services.graphs import Graphs
@@ -113,7 +114,7 @@ class Doctor:
         suspected = mode == "full_trust" and observed.get("observed_proof_state") == "blocked"
         blocked = any(w["level"] == "blocked" for w in warnings) or (route.brain is not None and mode == "needs_ingest")
         status = "blocked" if blocked else "warn" if warnings or suspected else "ok"
-        return {
+        answer = {
             "ok": status != "blocked",
             "schema": "m1nd-doctor-v0",
             "status": status,
@@ -138,6 +139,7 @@ class Doctor:
             "next_actions": [w["fix"] for w in warnings if w.get("fix")] or (["nothing to do"] if status == "ok" else []),
             "exit_code": {"ok": 0, "warn": 1, "blocked": 2}[status],
         }
+        return {**answer, "rendered": doctor_text(answer)}
 
     # -- sections ----------------------------------------------------------------------------------------------------
 

@@ -64,7 +64,10 @@ def text(answer: Mapping[str, Any], *, colour: bool, failed: bool = False, width
 
 def _said(note: Any, rendered: str) -> bool:
     """Whether a text says a note already, or there is none."""
-    return all(isinstance(one, str) and one in rendered for one in (note if isinstance(note, list) else [note] if note else ()))
+    told = [
+        one.get("text") if isinstance(one, dict) else one for one in (note if isinstance(note, list) else [note] if note else ())
+    ]
+    return all(isinstance(one, str) and one in rendered for one in told)
 
 
 def _contract_line(contract: Mapping[str, Any]) -> str:
