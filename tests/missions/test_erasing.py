@@ -1,6 +1,7 @@
 """Forgetting reaches missions: what they held is gone for good, their heads say so, and no check calls that a break."""
 
 import json
+import os
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,8 @@ from typing import Any
 import pytest
 
 from hindbrain.domain.brain import fingerprint
+from hindbrain.stores import mission_files
+from hindbrain.stores.locks import try_lock
 from tests.support.world import Actor, World, git
 
 NAME = "Anna Zebrowski"
@@ -179,6 +182,41 @@ def test_a_course_that_another_process_remembers_does_not_bring_a_mission_back(w
         second.close()
 
     assert actor.call("mission.event", mission_id=mission, event_type="note")["error"]["erased"] is True
+    assert holding(world.home.path, Path(root)) == []
+
+
+def test_a_forgotten_row_of_evidence_leaves_missions_too(world: World, root: str) -> None:
+    actor = world.at(root)
+    done(actor, "record", text=VALUE)
+    (row,) = done(actor, "memory.list")["rows"]
+    mission = as_event(actor)
+
+    answer = forget(world, root, row["evidence_id"])
+
+    assert answer["reached"][0]["missions"] == [mission]
+    assert holding(world.home.path, Path(root)) == []
+    assert done(actor, "ledger.verify")["intact"]
+
+
+def test_files_that_cannot_be_deleted_are_named_and_go_the_next_time(
+    world: World, root: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    actor = world.at(root)
+    actor.memorize("Customer 4711", VALUE)
+    actor.memorize("Gate", "The gate is closed at eight in the evening.")
+    mission = as_claim(actor)
+    place = world.home.brains_dir / fingerprint(root) / "missions" / mission
+    monkeypatch.setattr(mission_files, "_WAIT_S", 0.01)
+    held = try_lock(place / ".lock")  # somebody writes there and does not come to an end
+    assert held is not None
+
+    answer = forget(world, root)
+    os.close(held)
+
+    assert str(place) in answer["reached"][0]["files_left"][0]
+    assert str(place) in answer["rendered"]
+    assert "missions" not in forget(world, root, "Gate")["reached"][0]
+    assert not place.exists()
     assert holding(world.home.path, Path(root)) == []
 
 

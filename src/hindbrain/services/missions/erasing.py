@@ -110,12 +110,11 @@ class MissionErasure:
 
 def _note_removed(head: MissionHead) -> Iterator[str]:
     """The note beside the code is no mirror: it goes while the mission still says where it is."""
-    note = note_of(msgspec.json.decode(head.spec, type=_Place).repo, head.mission_id)
     try:
-        note.unlink(missing_ok=True)
-    except OSError as failure:
-        LOG.warning("the note of the erased mission %s is still there: %s", head.mission_id, failure)
-        yield f"{note}: {failure.strerror or failure}"
+        note_of(msgspec.json.decode(head.spec, type=_Place).repo, head.mission_id).unlink(missing_ok=True)
+    except (OSError, msgspec.MsgspecError) as failure:
+        LOG.warning("the note of the erased mission %s may still be there: %s", head.mission_id, failure)
+        yield f"{note_of('.', head.mission_id)} in its repository: {failure}"
 
 
 def _holds(store: BrainStore, head: MissionHead, value: Value) -> bool:
