@@ -12,12 +12,11 @@ from typing import Any
 
 from hindbrain.app import embedded, local_caller
 from hindbrain.domain.caller import Channel
-from hindbrain.services.missions.files import MissionFiles
-from hindbrain.services.missions.log import Turn
+from hindbrain.services.missions.log import MissionLog, Turn
 from hindbrain.settings import Settings
 from hindbrain.stores.home import Home
 
-_STEPS: dict[str, tuple[type, str]] = {"in_transaction": (Turn, "keep"), "after_commit": (MissionFiles, "mirror")}
+_STEPS: dict[str, tuple[type, str]] = {"in_transaction": (Turn, "keep"), "after_commit": (MissionLog, "_settled")}
 
 
 def _die(*_: Any, **__: Any) -> None:
