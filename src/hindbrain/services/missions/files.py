@@ -71,21 +71,12 @@ class MissionFiles:
             return
         name = course.spec.mission_id
         try:
-            if self._erased(opened, name):  # by somebody else, right after this turn
-                return
-            if name in self.troubles:
+            if name not in self.troubles:
+                self._follow(opened, course, events, papers)
+            elif not self._erased(opened, name):
                 self.rebuild(opened, name)
                 del self.troubles[name]
-                return
-            place = self.directory(opened, name)
-            place.make()
-            with place.lock():
-                self._lines(opened, place, course, events)
-                for paper in papers:
-                    place.write(_paper_name(paper), paper.body)
-                if any(one.seq == 1 or one.event_type in _TURNING for one in events):
-                    self._write_state(place, course)
-            if self._erased(opened, name):  # while the files were written
+            if self._erased(opened, name):  # by somebody else, since this turn was kept
                 self.remove(opened, name)
         except (OSError, Busy) as failed:
             self.troubles[name] = str(failed)
@@ -124,6 +115,18 @@ class MissionFiles:
         self.directory(opened, mission_id).remove()
 
     # -- within ------------------------------------------------------------------------------------------------------
+
+    def _follow(
+        self, opened: OpenBrain, course: Course, events: tuple[MissionEvent, ...], papers: tuple[StoredPaper, ...]
+    ) -> None:
+        place = self.directory(opened, course.spec.mission_id)
+        place.make()
+        with place.lock():
+            self._lines(opened, place, course, events)
+            for paper in papers:
+                place.write(_paper_name(paper), paper.body)
+            if any(one.seq == 1 or one.event_type in _TURNING for one in events):
+                self._write_state(place, course)
 
     @staticmethod
     def _erased(opened: OpenBrain, mission_id: str) -> bool:
