@@ -756,21 +756,17 @@ def test_conf_07_a_policy_breaking_write_is_refused_and_recorded(scene: Scene, e
     assert not any(bad in text for text in told for bad in (TOKEN, "obey", "nine", "word word", REJECTED)), told
 
 
-NAMED = [("sqlite", entry) for entry in sorted(set(ATTACKS) - {"file reconciliation"})]
-NAMED += [("postgres", entry) for entry in ("memorize", "record", "knowledge.distill", "adoption.record")]
+NAMED = {
+    "sqlite": tuple(sorted(set(ATTACKS) - {"file reconciliation"})),
+    "postgres": ("memorize", "record", "knowledge.distill", "adoption.record"),
+}
 
 
-@pytest.mark.parametrize(("any_world", "entry"), NAMED, indirect=["any_world"])
-def test_conf_07_a_secret_in_an_agents_name_is_refused_and_not_recorded(scene: Scene, entry: str) -> None:
-    """The name of the actor stands beside every act, in the record too."""
+@pytest.mark.parametrize(("any_world", "entries"), list(NAMED.items()), indirect=["any_world"], ids=list(NAMED))
+def test_conf_07_a_secret_in_an_agents_name_is_refused_and_not_recorded(scene: Scene, entries: tuple[str, ...]) -> None:
+    """The name of the actor stands beside every act, in the record too. What is refused leaves nothing, so one scene will do."""
     before = scene.recorded()
-    lawful = LAWS[entry]
     named = Scene(scene.world, scene.root)
-    agent = scene.world.at(
-        scene.root,
-        f"codex:{TOKEN}",
-        human=REGISTRY[entry].human,
-    )
     arguments = {"reject": {"claim": "ferry"}, "forget": {"claim": "ferry"}, "memorize": {"node_label": "A", "text": "a"}}
     more = {"boot_memory": {"action": "set", "key": "k", "value": "v"}, "promote": {"claim": "ferry", "reason": "r"}}
     told = {
@@ -821,14 +817,15 @@ def test_conf_07_a_secret_in_an_agents_name_is_refused_and_not_recorded(scene: S
     files |= {"mission.abandon": {"reason": "enough"}, "mission.run": {"command": ["true"]}}
     files |= {"migrate.apply": {"table": str(scene.world.place / "none.jsonl")}, "migrate.rollback": {}}
 
-    answer = agent.call(entry, **{**arguments, **more, **told, **paths, **files}[entry])
+    given_to = {**arguments, **more, **told, **paths, **files}
+    for entry in entries:
+        agent = scene.world.at(scene.root, f"codex:{TOKEN}", human=REGISTRY[entry].human)
+        assert refused(agent.call(entry, **given_to[entry])) == "hygiene", entry
 
-    assert refused(answer) == "hygiene"
-    assert scene.recorded() > before
+    assert scene.recorded() >= before + len(entries)
     kept = [path for path in scene.world.place.rglob("*") if path.is_file() and TOKEN.encode() in path.read_bytes()]
     assert kept == []
     assert TOKEN not in json.dumps(scene.called("ledger.show", limit=5000))
-    assert refused(lawful(scene)) is None
 
 
 LAWFUL_WRITES = [("sqlite", entry) for entry in sorted(LAWS)] + [("postgres", entry) for entry in sorted(ON_SERVER)]

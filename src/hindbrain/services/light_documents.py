@@ -29,11 +29,15 @@ from hindbrain.services.gateway import Gateway
 from hindbrain.services.routing import Router
 from hindbrain.stores.atomic import write_text
 from hindbrain.stores.checkout import listing
+from hindbrain.stores.git import asked
+from hindbrain.stores.home import REPO_DIR
 
 __all__ = ["LightDocuments", "confirmation_path", "drift_of", "facts_of", "pairs_of", "stale_warning"]
 
 PAIRS = "light-pairs.toml"
 _ENDING = ".light.md"
+_CLAIMS = f"{REPO_DIR}/agent-memory/"
+_LISTED_S = 10.0
 _MISSIONS = 50  # the latest ones, whose runs of tests are looked at
 _SCHEMA = "hindbrain-light-lock-v1"
 
@@ -305,11 +309,13 @@ class LightDocuments:
 
     @staticmethod
     def _documents(root: str) -> list[str]:
-        found = []
-        for one in listing(root).files:
-            if one.path.endswith(_ENDING) and (text := _text(root, one.path)) is not None and not declared(text).signed:
-                found.append(one.path)
-        return found
+        """Git knows its files without a walk; a directory without git is walked. Claims are no strategy."""
+        told = asked(root, "ls-files", "-z", "--cached", "--others", "--exclude-standard", seconds=_LISTED_S)
+        names = (
+            told.decode("utf-8", "surrogateescape").split("\0") if told is not None else [one.path for one in listing(root).files]
+        )
+        own = sorted({name for name in names if name.endswith(_ENDING) and not name.startswith(_CLAIMS)})
+        return [name for name in own if (text := _text(root, name)) is not None and not declared(text).signed]
 
     @staticmethod
     def _halves(root: str, seen: set[str]) -> list[dict[str, Any]]:

@@ -116,7 +116,8 @@ class Missions:
             kept, left_out = self._desk.kept_of(opened, inherited)
             asked = replace(asked, changes={**asked.changes, "inherited": kept})
             warnings += (f"{left_out} of what was handed over is rejected by now and left out",) if left_out else ()
-        warnings += self._documents(opened, looked.guard.repo)
+        if opened.brain.root is not None:  # of this project, whatever directory around it was named
+            warnings += self._documents(opened, opened.brain.root)
         begun = self._starting.begin(opened, caller, asked, looked, warnings)
         course = begun.course
         self._control.begun(opened, course)
