@@ -30,6 +30,10 @@ HOSTILE: list[Any] = [
 ]
 
 
+# What would else be carried out once for every value.
+CHEAP: dict[str, dict[str, Any]] = {"gym.run": {"fixture": ["nothing"]}}
+
+
 def archive(world: World, **members: str) -> str:
     path = world.place / "sent.tar.gz"
     with tarfile.open(path, "w:gz") as tar:
@@ -45,6 +49,7 @@ def test_no_value_of_any_argument_is_a_defect(world: World, name: str) -> None:
     root = world.brain("y")
     schema = describe(REGISTRY[name])["schema"]
     given = dict.fromkeys(schema.get("required", ()), "claim")
+    given |= CHEAP.get(name, {})
     given |= {"wait_s": 0} if "wait_s" in schema["properties"] else {}  # what is begun need not end here
     actor = world.human(root) if REGISTRY[name].human else world.at(root)
 

@@ -15,6 +15,7 @@ from tests.support.model_server import Answer, ModelServer, anthropic, hang, ope
 
 KEY = "sk-planted-5f7c1e09b2"
 SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
+SMALL = Limits(max_bytes=100_000)
 FAST = Limits(connect_s=1.0, first_byte_s=0.3, total_s=0.6, max_bytes=100_000)
 BOTH = pytest.mark.parametrize("wire", ["openai", "anthropic"])
 EITHER = pytest.mark.parametrize("stream", [True, False], ids=["stream", "whole"])
@@ -202,7 +203,7 @@ BROKEN: list[tuple[str, Answer, str]] = [
 @pytest.mark.parametrize(("answer", "kind"), [one[1:] for one in BROKEN], ids=[one[0] for one in BROKEN])
 def test_ctl_302_ctl_303_a_broken_answer_is_one_failure_with_a_reason(wire: str, answer: Answer, kind: str) -> None:
     with serving(answer) as server:
-        failed = failure(made(wire, server, limits=FAST))
+        failed = failure(made(wire, server, limits=SMALL))
         assert len(server.asked) == 1
     assert failed.kind == ("broken" if wire == "anthropic" and kind == "server" else kind)
     assert failed.reason

@@ -18,6 +18,8 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.cli.program import end_owner
+
 __all__ = ["Command", "Terminal", "commands", "missing"]
 
 LIMIT_S = 120
@@ -173,5 +175,6 @@ class Terminal:
         raise AssertionError(f"the command did not end within {LIMIT_S} s; it printed: {seen.decode('utf-8', 'replace')}")
 
     def close(self) -> None:
-        """End the owner that a page may have started."""
-        self.run(Command(text="hindbrain stop", line=0))
+        """End the owners that a page may have started, each in a home of its own."""
+        for told in self._home.parent.rglob("owner.json"):
+            end_owner(told.parent)

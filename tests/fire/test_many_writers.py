@@ -1,4 +1,4 @@
-"""Sixteen processes at once on one home: no error, nothing lost, an intact ledger; embedded and through the owner."""
+"""Eight processes at once on one home: no error, nothing lost, an intact ledger; embedded and through the owner."""
 
 import json
 import os
@@ -11,7 +11,7 @@ import pytest
 from tests.support.owner import Starter
 from tests.support.world import World
 
-PROCESSES = 16
+PROCESSES = 8
 CLAIMS = 60
 LIMIT_S = 600
 
@@ -47,7 +47,7 @@ def mode(request: pytest.FixtureRequest, world: World) -> str:
 
 
 @pytest.mark.req("MED-099")
-def test_every_claim_of_sixteen_processes_is_live(world: World, mode: str) -> None:
+def test_every_claim_of_eight_processes_is_live(world: World, mode: str) -> None:
     root = world.brain("x")
     world.close()
 
@@ -66,7 +66,7 @@ def test_every_claim_of_sixteen_processes_is_live(world: World, mode: str) -> No
 
 
 @pytest.mark.req("MED-098")
-def test_one_label_of_sixteen_processes_has_one_live_file_and_every_other_version_in_history(world: World, mode: str) -> None:
+def test_one_label_of_eight_processes_has_one_live_file_and_every_other_version_in_history(world: World, mode: str) -> None:
     root = world.brain("x")
     world.close()
 

@@ -99,8 +99,9 @@ class Bridge:
         except (ValueError, RecursionError):
             self._write(failure(None, PARSE_ERROR, "not JSON"))
             return
-        if not isinstance(message, dict):
-            self._write(failure(None, INVALID_REQUEST, "not one JSON-RPC 2.0 message"))
+        if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
+            told = message.get("id") if isinstance(message, dict) else None
+            self._write(failure(told if isinstance(told, (str, int)) else None, INVALID_REQUEST, "not one JSON-RPC 2.0 message"))
             return
         line = line.rstrip(b"\r") + b"\n"
         self._link.want()
