@@ -172,15 +172,15 @@ def test_aol_112_a_flight_without_events_says_so(desk: MissionDesk) -> None:
     ("target", "kept"),
     [
         ("src/a.py", True),
-        ("/work/repo/src/a.py", True),
-        ("/work/repo", True),
+        ("/srv/repo/src/a.py", True),
+        ("/srv/repo", True),
         ("src/../a.py", True),
         ("who calls clamp", True),
         ("pytest -q tests", True),
         (None, True),
-        ("/work/repository/a.py", False),
+        ("/srv/repository/a.py", False),
         ("/etc/passwd", False),
-        ("/work/repo/../secret", False),
+        ("/srv/repo/../secret", False),
         ("../other/a.py", False),
         ("src/../../other", False),
         ("~/notes.md", False),
@@ -189,13 +189,13 @@ def test_aol_112_a_flight_without_events_says_so(desk: MissionDesk) -> None:
     ],
 )
 def test_aol_121_only_what_lies_outside_the_repository_is_kept_as_a_digest(target: str | None, kept: bool) -> None:
-    made = kept_target(target, "/work/repo")
+    made = kept_target(target, "/srv/repo")
 
     assert (made == target) is kept
     if not kept:
         assert made is not None
         assert made.startswith("sha256:")
-        assert kept_target(made, "/work/repo") == made
+        assert kept_target(made, "/srv/repo") == made
 
 
 def test_aol_121_the_setting_keeps_outside_targets_out_of_events_and_records(desk: MissionDesk) -> None:

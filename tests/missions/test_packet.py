@@ -150,8 +150,8 @@ def test_aol_103_a_cut_graph_keeps_what_the_claims_rest_on() -> None:
 
 
 def test_aol_103_even_endless_texts_fit() -> None:
-    asked = spec(task="find it " * 5000, repo="/work/" + "deep/" * 100)
-    wide = guard(ingest_roots=tuple(f"/work/root-{number}" for number in range(3000)), reason="x" * 3000)
+    asked = spec(task="find it " * 5000, repo="/srv/" + "deep/" * 100)
+    wide = guard(ingest_roots=tuple(f"/srv/root-{number}" for number in range(3000)), reason="x" * 3000)
     events = chained((event("context_guard", ".", payload={"guard": msgspec.to_builtins(wide)}), claimed("leaks " * 2000)))
 
     made = packed(coursed(asked, events), events, stamp=NOW, summary="said " * 5000, gaps=["gap " * 500] * 40)

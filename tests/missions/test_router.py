@@ -82,11 +82,11 @@ def facts(*events: MissionEvent, at: int = 1_000, given: MissionSpec | None = No
 
 
 def wrong_guard() -> MissionEvent:
-    step = RecoveryStep(order=1, surface="mcp", call="ingest", arguments={"path": "/work/repo"}, mutating=True)
+    step = RecoveryStep(order=1, surface="mcp", call="ingest", arguments={"path": "/srv/repo"}, mutating=True)
     way = RecoveryPayload(
         kind="same_binding_ingest", why="the graph is of another place", steps=(step,), proof_required=("context_guard",)
     )
-    return guarded(classification="wrong_workspace_binding", workspace_match=False, reason="bound to /work/other", recovery=way)
+    return guarded(classification="wrong_workspace_binding", workspace_match=False, reason="bound to /srv/other", recovery=way)
 
 
 # One mission for each rule in which it is the first that matches.
@@ -197,7 +197,7 @@ def do_not(found: Facts) -> dict[str, str]:
 def test_aol_145_a_wrong_workspace_is_left_by_the_guards_own_way_and_nothing_is_retrieved() -> None:
     routed = route(FIRST["P1"])
 
-    assert (routed.move.type, routed.move.tool, routed.move.arguments) == ("ingest", "ingest", {"path": "/work/repo"})
+    assert (routed.move.type, routed.move.tool, routed.move.arguments) == ("ingest", "ingest", {"path": "/srv/repo"})
     assert {"graph", "search", "glob", "recall"} <= set(do_not(FIRST["P1"]))
     assert {one.source for one in routed.policy.do_not} == {"guard"}
     after = facts(wrong_guard(), guarded())

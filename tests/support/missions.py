@@ -42,7 +42,7 @@ def spec(**changes: Any) -> MissionSpec:
     made = MissionSpec(
         mission_id="msn_01TEST",
         agent_id="a1",
-        repo="/work/repo",
+        repo="/srv/repo",
         task="find the fault",
         mode=MissionMode.BUG_HUNT,
         route=Route.SHORT_AUDIT,
@@ -109,11 +109,11 @@ def course(*events: MissionEvent, given: MissionSpec | None = None) -> Course:
 def guard(**changes: Any) -> ContextGuard:
     """A guard that finds everything in its place."""
     made = ContextGuard(
-        repo="/work/repo",
-        workspace_root="/work/repo",
+        repo="/srv/repo",
+        workspace_root="/srv/repo",
         workspace_root_source="git",
-        ingest_roots=("/work/repo",),
-        runtime_root="/work/home",
+        ingest_roots=("/srv/repo",),
+        runtime_root="/srv/home",
         binary_version="1.0",
         build_id="build-1",
         graph_generation=3,
