@@ -53,6 +53,7 @@ def shown(answer: dict[str, Any]) -> int:
     return len(re.findall(r"^`{3,}memory$", answer["rendered"], re.M))
 
 
+@pytest.mark.parametrize("any_world", ["sqlite"], indirect=True)  # what is cut was read already
 def test_conf_18_at_most_k_rows_and_the_budget_reach_the_context(any_world: World) -> None:
     a = full(any_world)
     reader = any_world.at(a)
@@ -187,6 +188,7 @@ def test_conf_19_a_stored_injection_stays_inside_the_fence(any_world: World, nam
     assert "lamps burn" in any_world.at(a).north("lamps")["rendered"] or name != "a far end"
 
 
+@pytest.mark.parametrize("any_world", ["sqlite"], indirect=True)  # likewise
 def test_conf_19_a_cut_never_loses_the_fence(any_world: World) -> None:
     """Every budget cuts the text at another place, also in the middle of a run of back-ticks."""
     a = any_world.brain("a")

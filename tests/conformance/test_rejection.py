@@ -111,7 +111,11 @@ DISGUISES: dict[str, Callable[[str], str]] = {
 }
 
 
-@pytest.mark.parametrize("name", DISGUISES)
+# A disguise is seen through before any database is asked; a server sees some of them.
+WORN = [("sqlite", name) for name in DISGUISES] + [("postgres", name) for name in list(DISGUISES)[::8]]
+
+
+@pytest.mark.parametrize(("any_world", "name"), WORN, indirect=["any_world"])
 def test_conf_11_no_disguise_brings_a_rejected_value_back(any_world: World, name: str) -> None:
     a = rejecting(any_world)
     disguise = DISGUISES[name]
