@@ -317,3 +317,22 @@ def test_aol_288_aol_289_closing_a_parent_leaves_its_child_open_and_names_its_di
     assert packet["children"] == {child: state(second, child)["event_digest"]}
     assert state(second, child)["status"] == "active"
     assert state(maker, mission)["status"] == "closed"
+
+
+def test_aol_036_aol_282_what_was_inherited_closes_nothing_and_a_stale_claim_keeps_the_mission_open(world: World, root: str) -> None:
+    given = worked(world.at(root))
+    say(world.at(root), "mission.handoff", mission_id=given)
+    other = world.at(root, "codex:second")
+    say(other, "mission.resume", mission_id=given)
+    bare = other.call("mission.close")
+
+    world.at(root).call("mission.resume", mission_id=given)
+    say(world.at(root), "mission.handoff", mission_id=given)
+    Path(root, "src/a.py").write_text("def a():\n    return 1\n", encoding="utf-8")
+    third = world.at(root, "codex:third")
+    say(third, "mission.resume", mission_id=given)
+    stale = third.call("mission.close", gaps=["nothing_proven"])
+
+    assert "nothing_proven" in bare["error"]["message"]
+    assert stale["error"]["code"] == "mission_open"
+    assert "changed since it was verified" in stale["error"]["message"]

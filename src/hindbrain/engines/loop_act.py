@@ -15,6 +15,8 @@ __all__ = ["SEARCHES", "Found", "LoopAct", "Span", "act_of", "by_agent", "overla
 SEARCHES = frozenset({EventType.LITERAL_SEARCH, EventType.SEMANTIC_SEARCH, EventType.GRAPH_QUERY})
 Span = tuple[int, int] | None  # lines; None for the whole file
 
+_LINKS = ("linked_events", "linked_seqs")  # a sweep over other events is another sweep
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
@@ -94,7 +96,7 @@ def act_of(event: MissionEvent, *, new_target: bool, new_direct: bool) -> LoopAc
     query = query_of(event) if event.event_type in SEARCHES else str(payload.get("query") or "")
     scope, span = scope_of(event), span_of(payload.get("range"))
     told = payload.get("arguments_digest")
-    given = [tool, event.target, query, scope, span, payload.get("command")]
+    given = [tool, event.target, query, scope, span, payload.get("command"), *(payload.get(one) for one in _LINKS)]
     return LoopAct(
         seq=event.seq,
         event_id=event.event_id,

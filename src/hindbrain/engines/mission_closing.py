@@ -30,8 +30,10 @@ def _waivable(course: Course) -> Iterator[tuple[tuple[str, ...], str]]:
     for claim in course.claims.values():
         if claim.verdict == "insufficient_evidence":
             yield (claim.claim_id, claim.claim), "it was judged and no direct evidence shows it"
-    if not course.claims and not course.direct_count:
-        yield ("nothing_proven",), "nothing was claimed, and nothing was read or run"
+        if claim.verdict == "stale":
+            yield (claim.claim_id, claim.claim), "what it rests on changed since it was verified: verify it again"
+    if all(one.inherited_from is not None for one in course.claims.values()) and not course.direct_count:
+        yield ("nothing_proven",), "nothing was claimed here, and nothing was read or run"
     if course.spec.mode is MissionMode.RELEASE and course.verified and not course.direct[EvidenceClass.DIRECT_TEST]:
         yield ("release_tests",), "no test was run that the runtime saw"
     if course.spec.mode is MissionMode.DOCS_DRIFT:

@@ -225,9 +225,12 @@ def _place(turn: Turn) -> LedgerPlace | None:
 
 
 def _rendered(answer: dict[str, Any], packet: ProofPacket) -> str:
+    refuted = sum(one.verdict == "rejected" for one in packet.rejected_claims)
+    left = len(packet.rejected_claims) - refuted  # judged without enough, or resting on what changed
+    unproven = f"unproven {left}, " if left else ""
     lines = [
         f"{answer['mission_id']} {answer['status']}{' by force' if packet.forced else ''}: {packet.summary}",
-        f"verified {len(packet.verified_claims)}, rejected {len(packet.rejected_claims)}, gaps {len(packet.gaps)}",
+        f"verified {len(packet.verified_claims)}, rejected {refuted}, {unproven}gaps {len(packet.gaps)}",
         f"events {packet.event_count}, digest {packet.event_digest}",
         f"packet: {answer['proof_file']}",
         f"check it anywhere: hindbrain mission verify-packet {answer['proof_file']}",

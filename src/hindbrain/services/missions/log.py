@@ -316,7 +316,7 @@ class MissionLog:
 
     def find(self, opened: OpenBrain, caller: Caller, mission_id: str | None, *, over: bool = False) -> str:
         """The id that is meant: what is given, or the one mission of this agent that is active. Who only looks (`over`) means the
-        latest where none is."""
+        latest: an active one, or any where none is."""
         store = opened.store
         if mission_id is not None:
             if store.mission(checked_id(mission_id)) is not None:
@@ -326,7 +326,7 @@ class MissionLog:
                 return like[0]
             raise self._unknown(mission_id)
         mine = store.missions(agent=caller.agent, status=MissionStatus.ACTIVE.value, limit=6)
-        if len(mine) == 1:
+        if len(mine) == 1 or (mine and over):
             return mine[0].mission_id
         if mine:
             named = ", ".join(one.mission_id for one in mine)

@@ -54,7 +54,10 @@ class Recording:
             ran = msgspec.convert(run(argv, cwd=os.getcwd()), Ran)
             with self._log.turn(opened, caller, found) as turn:
                 made = self._recorded(turn, self._witness.ran(turn, ran, origin="mission_run"))
-        return {**self._told(turn, made), "exit_status": ran.exit_status, "interrupted": ran.interrupted}
+        told = self._told(turn, made)
+        if ran.not_started:
+            told["rendered"] += f"\n{argv[0]} could not be started: {ran.output.strip()}"
+        return {**told, "exit_status": ran.exit_status, "interrupted": ran.interrupted}
 
     def heard(self, caller: Caller, *, payload: dict[str, Any]) -> dict[str, Any]:
         """Record what a host's hook tells of a tool. Without an active mission there is nothing to record. What an agent sends

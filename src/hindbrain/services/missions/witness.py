@@ -163,7 +163,7 @@ class Witness:
             if GRADES[one.evidence_class] == "direct" and one.event_type not in SWEEPS and one.seq > turn.course.last_verified
         }
         if not inside:
-            why = "linked_events names no direct event since the last verified claim, so it does not count"
+            why = "linked_events or linked_seqs names no direct event since the last verified claim, so it does not count"
             return _C.DIRECT_UNVERIFIED, {"linked_seqs": [], "not_seen": why}
         seen = sorted({name for one in inside.values() for name in subjects(one)})
         return _C.DIRECT_COVERAGE_SWEEP, {"linked_seqs": sorted(inside), "targets": seen[:_LINKS_MOST]}
