@@ -175,3 +175,10 @@ def test_aol_092_reads_and_edits_of_a_host_are_reports_that_the_witness_still_ch
     assert edited == Report(event_type=EventType.FILE_EDIT, target="/repo/a.py", tool="Edit")
     assert heard(hook(tool_input={"command": " "})) is None
     assert heard(hook(tool_name="Read", tool_input={"file_path": " "})) is None
+
+
+@pytest.mark.parametrize(("status", "kind"), [(1, TEST), (2, TEST), (4, COMMAND), (5, COMMAND)])
+def test_aol_092_a_runner_that_ran_no_test_shows_no_test(status: int, kind: EventType) -> None:
+    found = shown(argv=("python", "-m", "pytest", "-q"), exit_status=status)
+
+    assert (found.event_type, found.outcome) == (kind, Outcome.FAILED)

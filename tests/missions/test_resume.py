@@ -319,7 +319,9 @@ def test_aol_288_aol_289_closing_a_parent_leaves_its_child_open_and_names_its_di
     assert state(maker, mission)["status"] == "closed"
 
 
-def test_aol_036_aol_282_what_was_inherited_closes_nothing_and_a_stale_claim_keeps_the_mission_open(world: World, root: str) -> None:
+def test_aol_036_aol_282_what_was_inherited_closes_nothing_and_a_stale_claim_keeps_the_mission_open(
+    world: World, root: str
+) -> None:
     given = worked(world.at(root))
     say(world.at(root), "mission.handoff", mission_id=given)
     other = world.at(root, "codex:second")

@@ -19,6 +19,7 @@ __all__ = ["Shown", "shown_of"]
 _COMMAND = 500  # characters of a command that are kept
 _TARGETS = 20
 _PLAIN = re.compile(r"\A[A-Za-z0-9_@%+=:,./-]+\Z")
+_RAN_NOTHING = (3, 4, 5)  # of pytest: it broke, was called wrongly, or found no test
 _UNSTARTED = (126, 127)  # by the custom of shells: not allowed, not there
 
 
@@ -35,12 +36,18 @@ class Shown:
     payload: dict[str, Any] = field(default_factory=dict)
 
 
+def _named_pytest(word: str) -> bool:
+    return word.rpartition("/")[2] in ("pytest", "py.test")
+
+
 def shown_of(ran: Ran, *, named: Callable[[str], str | None]) -> Shown:
     """What a command shows. `named` gives the name in the repository of a file that a word of it names."""
     line = ran.argv[0] if ran.shell_line else " ".join(map(_quoted, ran.argv))
     words = _words(ran)
     targets = list(dict.fromkeys(path for word in words if (path := _path(word, named)) is not None))[:_TARGETS]
     kind = kind_of_line(line) if ran.shell_line else kind_of(ran.argv)
+    if kind is EventType.TEST_RUN and ran.exit_status in _RAN_NOTHING and any(_named_pytest(word) for word in words):
+        kind = EventType.COMMAND  # no test said anything
     told_whole = ran.exit_status is not None and not ran.interrupted and not ran.not_started and ran.exit_status not in _UNSTARTED
     if ran.exit_status is None and not ran.interrupted and not ran.not_started:
         # A host that does not say how it ended has still shown what was printed.
