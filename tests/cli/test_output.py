@@ -270,7 +270,10 @@ def test_cli_control_c_leaves_without_a_traceback(program: Program) -> None:
     with strange_owner(program.home, silent):
         write_manifest(program.home, SEEK)
         interrupted = program.start("seek", "x", stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        out, err = interrupted.communicate(timeout=60)
+        try:
+            out, err = interrupted.communicate(timeout=60)
+        finally:
+            interrupted.kill()  # one that did not hear must not hold the owner of this test
 
     assert interrupted.returncode == 130
     assert out == b""
