@@ -1,0 +1,1 @@
+"""Letters: the spool, the boxes, and what is read from them."""
