@@ -1,0 +1,1 @@
+"""Moving in: what other programs remembered, planned first and taken through the gateway."""
