@@ -1,0 +1,1 @@
+"""Hooks of agent hosts: what a session is told, and what is kept of it."""
