@@ -1,0 +1,161 @@
+// The Hall begins here: shell, stream, and the view of the present address.
+
+import { CallError, KEPT, gone, keepSignedIn, onSignedOut, signedIn } from './api.js';
+import { brainOf, house, looked, readable, refresh } from './brains.js';
+import { h, plain, replace, text } from './dom.js';
+import { toast } from './dialog.js';
+import { listenForKeys } from './keys.js';
+import { live } from './live.js';
+import { palette } from './palette.js';
+import { arrive, leave } from './places.js';
+import { here } from './router.js';
+import { viewOf } from './routes.js';
+import { shell } from './shell.js';
+import { aged, empty, failure, loading, steady } from './ui.js';
+
+const AGE_MS = 20_000;
+let leaving = new AbortController();
+let around = null;
+let failed = false; // whether the view could not be shown
+let lacking = false; // a module could not be loaded: a browser does not ask for it again, only for a page
+let out = false;
+
+// A dialog stays: whoever wrote something in it can send it once the next visit has begun.
+function signedOut() {
+  if (out) return;
+  out = true;
+  leaving.abort();
+  document.title = 'Hindbrain: signed out';
+  const words = 'This visit has ended, or it never began. A person at a terminal opens the next one.';
+  for (const child of [...document.body.children]) if (!child.matches('dialog[open]')) child.remove();
+  document.body.prepend(h('main', { class: 'alone' }, h('h1', {}, 'The Hall is closed'), empty('You are not signed in', words, { command: 'hindbrain hall' })));
+  window.addEventListener('storage', ({ key, newValue }) => key === KEPT && newValue && signedInAgain());
+}
+
+// Another page of this browser has begun a visit; it holds for this one too.
+function signedInAgain() {
+  const open = document.querySelector('dialog[open]');
+  if (open) open.addEventListener('close', () => location.reload());
+  else location.reload();
+}
+
+async function show() {
+  leaving.abort();
+  leaving = new AbortController();
+  const { signal } = leaving;
+  const { parts, query } = here();
+  const { view, brainId, rest } = viewOf(parts);
+  failed = false;
+  leave();
+  for (const open of document.querySelectorAll('dialog[open]')) open.close();
+  around.draw();
+  window.scrollTo(0, 0);
+  const root = h('div', { class: 'view' });
+  replace(around.main, root);
+  around.main.setAttribute('aria-busy', 'true');
+  const waiting = setTimeout(() => root.childNodes.length || replace(root, loading()), 120);
+  try {
+    if (lacking) {
+      await refresh({ signal });
+      location.reload();
+      return;
+    }
+    if (!house.brains.length || (brainId && !brainOf(brainId))) await refresh({ signal });
+    const brain = brainId === null ? null : brainOf(brainId);
+    if (!view || (brainId !== null && !brain)) {
+      replace(root, h('h1', {}, 'Nothing is here'), empty('This address leads nowhere', 'The brain may be gone from this home, or the address was cut.', { action: h('a', { class: 'button', href: '#/' }, 'To the Hall') }));
+      return;
+    }
+    const nothing = brain && unshown(view, brain);
+    if (nothing) {
+      replace(root, h('h1', {}, view.name), nothing);
+      return;
+    }
+    if (brain) looked(brain);
+    const module = await view.load();
+    if (signal.aborted) return;
+    await module.show(pageOf(root, signal, view, brain, query), rest);
+    around.draw();
+    if (!signal.aborted) arrive(around.main);
+  } catch (error) {
+    if (signal.aborted || error.name === 'AbortError') return;
+    failed = true;
+    lacking ||= error instanceof TypeError && /import/i.test(error.message) && /module/i.test(error.message);
+    if (!lacking && !(error instanceof CallError)) console.error(error);
+    replace(root, h('h1', {}, view?.name ?? 'Hindbrain'), failure(lacking ? gone() : error, show));
+  } finally {
+    clearTimeout(waiting);
+    if (!signal.aborted) around.main.setAttribute('aria-busy', 'false');
+  }
+}
+
+/** Why a brain has nothing to show in a view, or null. */
+function unshown(view, brain) {
+  const hall = h('a', { class: 'button', href: '#/' }, 'To the Hall');
+  if (!readable(brain)) {
+    const why = brain.health.why[0];
+    return empty('This brain cannot be read', text(why?.text ?? 'Nobody can say whose it is.'), { command: 'hindbrain doctor', action: hall });
+  }
+  const elsewhere = view.projects && brain.kind !== 'project';
+  return elsewhere ? empty('The medulla has none of this', 'It holds what belongs to no project; this is told of the work in a repository. Choose a project’s brain.', { action: hall }) : null;
+}
+
+/** What a view gets: where to draw, until when, and how to hear of changes. */
+function pageOf(root, signal, view, brain, query) {
+  const titled = (words) => (document.title = [plain(words, 80), brain && plain(brain.display_name, 40), 'Hindbrain'].filter(Boolean).join(' · '));
+  titled(view.name);
+  return {
+    root,
+    signal,
+    brain,
+    query,
+    title: titled,
+    /** A reading that may be done at any time: what fails is told, and a page that was left reads nothing. */
+    redone: (reading) => () => heard(signal, reading),
+    /** Hear of what changes in this brain (or in the house), one call at a time; `reset` means that all may have changed. */
+    onLive(handler, { wait = 250, wants = () => true } = {}) {
+      const calm = steady(wait, (event) => heard(signal, () => handler(event)));
+      const stop = live.on((event) => {
+        const name = event.data?.brain;
+        if ((!brain || !name || name === (brain.root ?? 'medulla')) && wants(event)) calm(event);
+      });
+      signal.addEventListener('abort', stop);
+    },
+  };
+}
+
+// That the owner is away is told by the frame, and all is read anew when it is back.
+async function heard(signal, handler) {
+  try {
+    if (!signal.aborted) await handler();
+  } catch (error) {
+    if (signal.aborted || error.name === 'AbortError' || error.code === 'owner_gone') return;
+    if (!(error instanceof CallError)) throw error;
+    toast(error.message, 'bad');
+  }
+}
+
+// What could not be shown while the owner was away is shown when it is back.
+function back(event) {
+  if (failed && event.event === 'reset') show();
+}
+
+function begin() {
+  if (location.search) history.replaceState(null, '', `/${location.hash}`);
+  if (!signedIn()) {
+    signedOut();
+    return;
+  }
+  onSignedOut(signedOut);
+  around = shell({ onsearch: palette });
+  listenForKeys();
+  window.addEventListener('hashchange', show);
+  live.on(steady(400, () => refresh().catch((error) => error.code === 'owner_gone' || toast(error.message, 'bad'))));
+  live.on(back);
+  live.start();
+  keepSignedIn((error) => error.code === 'owner_gone' || toast(error.message, 'warn'));
+  setInterval(aged, AGE_MS);
+  show();
+}
+
+begin();
