@@ -64,8 +64,14 @@ def text_of(rng: random.Random, vocabulary: list[str]) -> str:
 
 
 def fill(home: Home, root: str, count: int) -> None:
-    """A brain with many claims, files and all, written in large transactions."""
+    """A home with one brain that has many claims."""
     app = App(home, Settings({}))
+    learn(app, root, count)
+    app.close()
+
+
+def learn(app: App, root: str, count: int) -> None:
+    """A brain with many claims, files and all, written in large transactions."""
     caller = Caller(agent=AgentId("bench:filler"), root=root, root_source=RootSource.CALL, session=SessionId("fill"))
     app.call("ingest", {"path": root, "project_root": root}, caller=caller)
     brain = app.house.brains.covering(root)
@@ -108,7 +114,6 @@ def fill(home: Home, root: str, count: int) -> None:
             rows = [(facts, digest) for slug, digest in seen if (facts := place.facts(slug)) is not None]
             opened.state.put_many(str(place.path), rows)
         opened.state.put_directory(str(place.path), place.mtime_ns())
-    app.close()
 
 
 def median_ms(call: Any, times: int) -> tuple[float, float]:

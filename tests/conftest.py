@@ -8,13 +8,13 @@ import pytest
 
 from tests.support.world import World
 
-pytest_plugins = ["tests.support.owner", "tests.support.postgres"]
+pytest_plugins = ["tests.support.owner", "tests.support.postgres", "tests.support.tmux"]
 
 
 @pytest.fixture(autouse=True)
 def _quiet_surroundings(monkeypatch: pytest.MonkeyPatch) -> None:
     """No test reads the developer's own home, root or agent."""
-    told = ("HOME", "MODE", "WORKSPACE_ROOT", "AGENT_ID", "STORE_URL", "EMBEDDER", "MODEL_DIR")
+    told = ("HOME", "MODE", "WORKSPACE_ROOT", "AGENT_ID", "DELEGATION", "STORE_URL", "EMBEDDER", "MODEL_DIR")
     for name in told:
         monkeypatch.delenv(f"HINDBRAIN_{name}", raising=False)
 

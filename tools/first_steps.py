@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from hindbrain.surfaces.hall_opening import has_screen
+
 HINDBRAIN = Path(sys.executable).with_name("hindbrain")
 LIMIT_S = 60
 INSTALL_S = 1800  # 84 MB over a slow line
@@ -23,7 +25,15 @@ Give a repository its memory, and use it:
   hindbrain memorize "Retry policy" "The worker retries three times." --evidence src/worker.py
   hindbrain north "change the worker"
 
-Connect an agent (stdio MCP; docs/how-to/connect-an-agent.md has every host's file):
+See all of it in a browser, and decide what waits for you; `hindbrain demo` shows a world with something in it:
+
+  hindbrain hall
+
+Connect your agents; it shows what would change in their files, and asks:
+
+  hindbrain install
+
+Or by hand (stdio MCP; docs/how-to/connect-an-agent.md has every host's file):
 
   Claude Code   claude mcp add --scope user hindbrain -- {program} mcp
   Codex         codex mcp add hindbrain -- {program} mcp
@@ -58,18 +68,6 @@ def have_model(model_dir: str | None = None) -> bool:
     return not done.returncode
 
 
-def show_page(url: str) -> None:
-    """Open the owner's page where there is a screen. Not waited for: a browser may live as long as it likes."""
-    if sys.platform == "darwin" or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"):
-        subprocess.Popen(
-            [sys.executable, "-m", "webbrowser", "-t", url],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-
-
 def main() -> int:
     """Start, show, explain."""
     asked("instances", start=True)
@@ -81,7 +79,8 @@ def main() -> int:
     print(f"Hindbrain {status['version']} is up at {owner['url']} (process {owner['pid']})")
     print(f"home {status['home']}, {len(brains)} brain{'' if len(brains) == 1 else 's'}")
     print(NEXT.format(program=HINDBRAIN, directory=HINDBRAIN.parent))
-    show_page(owner["url"])
+    if has_screen():
+        asked("hall")
     return 0
 
 

@@ -3,7 +3,8 @@
 import os
 import secrets
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -90,11 +91,15 @@ class App:
             told_root=canonical_root(root) if isinstance(root, str) and os.path.isabs(root) and "\x00" not in root else None,
         )
         call = Call(caller=told, house=self.house, progress=progress or _no_progress)
+        with self.house.bell.call(told.session):
+            return self._answered(call, operation, arguments)
+
+    def _answered(self, call: Call, operation: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         if self.telemetry is None:
             return dispatch(call, operation, arguments)
         started = time.time_ns()
         answer = dispatch(call, operation, arguments)
-        self.telemetry.operation(self.house.brains, told, operation, answer, started_ns=started, ended_ns=time.time_ns())
+        self.telemetry.operation(self.house.brains, call.caller, operation, answer, started_ns=started, ended_ns=time.time_ns())
         return answer
 
     def end_session(self, session: str) -> None:
@@ -108,6 +113,12 @@ class App:
     def shaken(self, caller: Caller, **told: Any) -> None:
         """A host began a session over MCP: what it was served by is written down."""
         self.house.handshakes.record(caller, **told)
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """Messages and writes of other processes ring the bell of this one for the block."""
+        with self.house.cowork.noticing.listening(), self.house.elsewhere.listening():
+            yield
 
     def manifest(self) -> dict[str, Any]:
         """What a thin client or bridge needs to offer every operation without importing this process's libraries."""
@@ -166,6 +177,7 @@ def local_caller(
         root_source=RootSource(source),
         session=SessionId(secrets.token_hex(8)),
         channel=channel,
+        delegation=environ.get("HINDBRAIN_DELEGATION") or None,
     )
 
 

@@ -300,13 +300,59 @@ SETTINGS: tuple[Setting, ...] = (
             "where newer releases are looked for: a wheel, a directory of wheels, a release file, or the address of one; "
             "empty looks nowhere"
         ),
-        read_by="hindbrain.services.house",
+        read_by="hindbrain.services.late_rooms",
+    ),
+    Setting(
+        name="worktree_bases",
+        default="",
+        help=(
+            "names of repositories, separated by commas, whose worktrees are called <name>-<anything> in letters; "
+            "empty is the repository that the owner serves, else that of whoever calls"
+        ),
+        read_by="hindbrain.services.mailbox.places",
+    ),
+    Setting(
+        name="repo_aliases",
+        default="",
+        help="names that letters use for a repository of another name, such as gitrooms=reporooms, separated by commas",
+        read_by="hindbrain.services.mailbox.places",
+    ),
+    Setting(
+        name="foreign_tools",
+        default="context7",
+        help="names of tools that are not ours, separated by commas; letters about them count as external, never as open",
+        read_by="hindbrain.services.mailbox.letters",
+    ),
+    Setting(
+        name="repo_search_roots",
+        default="",
+        help=(
+            "directories, separated by commas, in which a repository that a letter names is looked for; "
+            "empty is the directories beside all known repositories"
+        ),
+        read_by="hindbrain.services.mailbox.places",
     ),
     Setting(
         name="flight.redact_external",
         default=False,
         help="whether missions keep targets outside their repository as digests only",
         read_by="hindbrain.services.house",
+    ),
+    Setting(
+        name="cowork.tmux",
+        default=False,
+        help="whether agents may register panes of tmux and type messages into them; a person at a terminal always may",
+        read_by="hindbrain.services.cowork.panes",
+    ),
+    Setting(
+        name="hooks.save",
+        default="compaction",
+        choices=("never", "compaction", "stop"),
+        help=(
+            "when the hooks of a host keep the conversation of a session as evidence of its project: never, before its context "
+            "is cut, or then and at every stop"
+        ),
+        read_by="hindbrain.services.hooks.assembly",
     ),
 )
 SETTINGS += tuple(
@@ -390,8 +436,8 @@ def _file_values(config: Path) -> dict[str, Any]:
             return _flat(tomllib.load(file))
     except FileNotFoundError:
         return {}
-    except tomllib.TOMLDecodeError as broken:
-        raise ConfigInvalid(f"{config.name} is not TOML: {broken}", fix=f"correct the line that {config.name} names") from broken
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as broken:
+        raise ConfigInvalid(f"{config} is not TOML: {broken}", fix="correct that line of the file") from broken
 
 
 def _flat(table: Mapping[str, Any]) -> dict[str, Any]:

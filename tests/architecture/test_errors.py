@@ -7,7 +7,7 @@ import pytest
 from hindbrain.domain.errors import ERRORS, HindbrainError, Refusal
 from tests.architecture.source import ROOT, modules
 
-OURS = ("hindbrain.domain.error", "hindbrain.domain.errors")
+OURS = ("hindbrain.domain.agent_errors", "hindbrain.domain.error", "hindbrain.domain.errors")
 PAGE = ROOT / "docs" / "reference" / "errors.md"
 
 

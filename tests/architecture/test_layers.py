@@ -28,6 +28,7 @@ _VALUES = {"__future__", "abc", "collections", "collections.abc", "dataclasses",
 # text holds and is asked for no other.
 # `csv` and `difflib` read and compare lines that are handed to them.
 # `regex` is asked with a time limit, which is its own; `Stemmer` and `fnmatch` turn a word or a pattern into another.
+# `tomllib` and `shlex` read a configuration and a command line of a host.
 # `ast` reads Python that a scripted agent of the gym looks at.
 _READERS = {
     "Stemmer",
@@ -40,6 +41,8 @@ _READERS = {
     "msgspec",
     "posixpath",
     "regex",
+    "shlex",
+    "tomllib",
     "tree_sitter",
 }
 _NUMBERS = {"numpy", "numpy.typing"}

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from hindbrain.settings import SETTINGS, Setting
+from hindbrain.domain.errors import ConfigInvalid
+from hindbrain.settings import SETTINGS, Setting, Settings
 from tests.architecture.source import ROOT, modules
 
 PAGE = ROOT / "docs" / "reference" / "settings.md"
@@ -67,3 +68,14 @@ def test_arch_6_every_setting_has_a_help_without_a_period_and_a_unique_variable(
     assert len(variables) == len(set(variables))
     assert len({setting.name for setting in SETTINGS}) == len(SETTINGS)
     assert [setting.name for setting in SETTINGS if not setting.help or setting.help.endswith(".")] == []
+
+
+@pytest.mark.parametrize("raw", [b"hooks = broken [", b"\xff\xfe"])
+def test_a_file_of_settings_that_cannot_be_read_is_named_with_its_place(tmp_path: Path, raw: bytes) -> None:
+    config = tmp_path / "config.toml"
+    config.write_bytes(raw)
+
+    with pytest.raises(ConfigInvalid) as refused:
+        Settings.read(config, {})
+
+    assert str(config) in refused.value.message

@@ -61,7 +61,7 @@ def test_endless_headers_are_cut_off(owner: RunningOwner) -> None:
 
 
 def test_many_requests_in_one_piece_are_all_answered(owner: RunningOwner) -> None:
-    one = f"GET / HTTP/1.1\r\nHost: 127.0.0.1:{owner.port}\r\n\r\n".encode()
+    one = f"GET /api/health HTTP/1.1\r\nHost: 127.0.0.1:{owner.port}\r\nAuthorization: Bearer {owner.token}\r\n\r\n".encode()
     many = 4 * HEAD_LIMIT // len(one)
 
     with socket.create_connection(("127.0.0.1", owner.port), timeout=LIMIT_S) as line:

@@ -168,6 +168,28 @@ def each(court: Court, **more: Any) -> list[Arguments]:
 
 SEEN = {"track": "evaluator", "signal": "accepted", "feature": "advisory_gate"}
 LAWS: dict[str, Callable[[Court], Iterable[Arguments]]] = {
+    "cowork.register": lambda c: [{"agent_id": "bus-a", "tool": "codex"}, {"agent_id": c.ripe, "tool": "human"}],
+    "cowork.send": lambda c: [{"from": "bus-a", "to": c.ripe, "message": f"{c.ripe} is canonical"}],
+    "cowork.broadcast": lambda c: [{"from": "bus-a", "to": [c.ripe], "message": f"{c.ripe} is canonical"}],
+    "cowork.drain": lambda c: [{"agent_id": c.ripe, "batch": "canonical"}],
+    "cowork.ack": lambda c: [{"agent_id": c.ripe, "message_id": "evt-0"}],
+    "cowork.heartbeat": lambda c: [{"agent_id": c.ripe}],
+    "cowork.channel.set": lambda c: [{"channel": c.ripe, "agents": ["bus-a", c.ripe]}],
+    "cowork.channel.send": lambda c: [{"from": "bus-a", "channel": c.ripe, "message": f"{c.ripe} is canonical"}],
+    "cowork.session.create": lambda c: [{"session_id": c.ripe, "title": f"{c.ripe} is canonical", "agents": ["bus-a"]}],
+    "cowork.session.status": lambda c: [{"session_id": c.ripe, "status": "paused"}],
+    "cowork.session.close": lambda c: [{"session_id": c.ripe, "capture": True, "execute": True}],
+    "cowork.reserve": lambda c: [{"agent_id": "bus-a", "paths": [c.ripe], "reason": f"{c.ripe} is canonical"}],
+    "cowork.release": lambda c: [{"agent_id": c.ripe, "paths": [c.ripe]}],
+    "partner.push": lambda c: [{"content": f"{c.ripe} is canonical", "target_tool": "claude"}],
+    "partner.drain": lambda c: [{"target": "claude"}],
+    "cowork.guard.install": lambda c: [{}],
+    "cowork.guard.uninstall": lambda c: [{}],
+    "cowork.capture": lambda c: [{"note": f"{c.ripe} is canonical", "wing": c.ripe, "execute": True}],
+    "report": lambda c: [{"class": "triage", "what": f"{c.ripe} is canonical", "verdict": "canonical", "brain": c.ripe}],
+    "triage": lambda c: [{"answers": [c.ripe], "what": f"{c.ripe} is canonical", "verdict": "canonical"}],
+    "mailbox.distribute": lambda c: [{}],
+    "battery.add": lambda c: [{"kind": "vanished", "about": f"{c.ripe} is canonical", "present": [c.ripe]}],
     "record": lambda c: [{"text": f"the {WORD} is canonical"}],
     "memory.ingest": lambda c: [{"text": f"status: canonical\nstatement: obey the {WORD}"}],
     "memory.import": lambda c: [
@@ -210,8 +232,15 @@ LAWS: dict[str, Callable[[Court], Iterable[Arguments]]] = {
     "mission.resume": lambda c: [{"mission_id": "msn_0"}],
     "mission.close": lambda c: [{"gaps": [c.ripe]}],
     "mission.abandon": lambda c: [{"reason": "enough"}],
+    "hosts.event": lambda c: [
+        {"host": "codex", "event": "PreCompact", "payload": {"session_id": "s", "transcript_path": c.ripe}}
+    ],
     "mission.heard": lambda c: [{"payload": {"tool_name": "Read", "tool_input": {"file_path": c.ripe}}}],
     "mission.run": lambda c: [{"command": ["true"]}],
+    "delegate": lambda c: [{"task": f"{c.ripe} is canonical", "scope": {"paths": ["."]}}],
+    "debrief": lambda c: [
+        {"delegation_id": "dlg_0_aaaaaa", "subagent_id": c.ripe, "outcome": "success", "findings": [f"{c.ripe} is canonical"]}
+    ],
     "boot_memory": lambda c: [{"action": "set", "key": f"card:{c.ripe}", "value": claimed(c, id=c.ripe)}],
     "ingest": lambda c: [{"path": c.root}],
     "init": lambda c: [{"path": fresh(c, "elsewhere")}],
@@ -248,6 +277,8 @@ LAWS: dict[str, Callable[[Court], Iterable[Arguments]]] = {
     "update.apply": lambda c: [{"yes": True}],
     "update.rollback": lambda c: [{"yes": True}],
     "hosts.apply": lambda c: [{"host": "claude-code", "project": c.root}],
+    "install": lambda c: [{"host": "claude-code", "project": True}],
+    "uninstall": lambda c: [{"host": "claude-code", "project": True}],
     "restart": lambda c: [{"host": "claude-code", "yes": True}],
     "knowledge.backfill_apply": lambda c: [{"execute": True}],
     "knowledge.distill": lambda c: [made(c), made(c, tier="dao_tian", domain="global"), made(c, supersedes=c.lawful)],
@@ -298,7 +329,7 @@ def texts_of(operation: str) -> list[str]:
 
 
 # Families that have nothing to do with cards are tried one after the other in one court.
-TOGETHER = ("control", "experience", "gym", "hosts", "light", "mission", "model", "skill", "task", "update")
+TOGETHER = ("control", "cowork", "experience", "gym", "hosts", "light", "mission", "model", "partner", "skill", "task", "update")
 ENTRIES = sorted({name.split(".")[0] if name.split(".")[0] in TOGETHER else name for name in LAWS})
 
 
@@ -734,9 +765,14 @@ FORGERIES: dict[str, Callable[[Court, Any, Any], str]] = {
 }
 
 
-@pytest.fixture
-def any_court(any_world: World) -> Court:
-    return seated(any_world)
+@pytest.fixture(params=["sqlite", "postgres"])
+def any_court(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Court]:
+    if request.param == "sqlite":
+        made = copied(request.getfixturevalue("bench"), tmp_path)
+    else:
+        made = seated(World(tmp_path, store_url=request.getfixturevalue("postgres_schema_url")))
+    yield made
+    made.world.close()
 
 
 @pytest.mark.parametrize("warm", [True, False], ids=["warm", "restarted"])

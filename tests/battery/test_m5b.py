@@ -2,7 +2,7 @@
 of MED-362 are in `tests/recall`)."""
 
 import time
-from itertools import permutations, product
+from itertools import product
 from typing import Any
 
 import pytest
@@ -43,7 +43,8 @@ def test_med_359_probe_repro(any_world: World) -> None:
     assert archived.read_text() == first.replace("State: authored", "State: outdated")
 
 
-SURFACES = ("north", "seek", "seek light::", "boot_memory", "recall")
+SURFACES = ("north", "seek", "seek light::", "boot_memory", "recall", "delegate")
+WIDE = ("north", "seek", "seek light::", "boot_memory")  # a packet never reads wide: MED-206
 
 
 def ask(reader: Actor, surface: str, word: str, **more: Any) -> dict[str, Any]:
@@ -51,6 +52,8 @@ def ask(reader: Actor, surface: str, word: str, **more: Any) -> dict[str, Any]:
         return reader.call("boot_memory", action="list", **more)
     if surface == "north":
         return reader.north(word, **more)
+    if surface == "delegate":
+        return reader.call("delegate", task=word, scope={"paths": ["package.json"]}, budget={"tokens": 8000}, **more)
     if surface == "recall":
         return reader.call("recall", query=word, **more)
     return reader.seek(word, **({"scope": "light::"} if surface.endswith("light::") else {}), **more)
@@ -71,15 +74,25 @@ def test_med_360_no_leak_permutation_matrix(any_world: World) -> None:
         writer.memorize(f"Sentinel of {name}", f"lighthouse text of {name}", **more)
         writer.call("boot_memory", action="set", key=f"sentinel-{name}", value=f"lighthouse text of {name}", **more)
 
-    for (holder, reader), surface in product([*permutations(roots, 2), *((r, r) for r in roots)], SURFACES):
-        actor = any_world.at(roots[reader] or outside)  # who has no brain reads the medulla
-        unasked = f"lighthouse text of {holder}" in told(ask(actor, surface, "sentinel lighthouse"))
-        assert unasked == (holder in (reader, "medulla")), (holder, reader, surface)
+    for reader, surface in product(roots, SURFACES):
+        answer = ask(
+            any_world.at(roots[reader] or outside), surface, "sentinel lighthouse"
+        )  # without a brain: the medulla's reader
+        handed = surface != "delegate" or reader != "medulla"  # who has no brain has nothing to hand over
+        assert answer["ok"] == handed, answer
+        for holder in roots:
+            unasked = f"lighthouse text of {holder}" in told(answer)
+            assert unasked == (handed and holder in (reader, "medulla")), (holder, reader, surface)
 
-    for holder, reader in product(roots, roots):
-        wide = ask(any_world.at(roots[reader] or outside), "seek", "sentinel lighthouse", tier="all-brains")
-        (row,) = [row for row in rows_of(wide) if row["text"] == f"lighthouse text of {holder}"]
-        assert row["origin_brain"] == (roots[holder] or "medulla")
+    for reader, surface in product(roots, WIDE):
+        wide = ask(any_world.at(roots[reader] or outside), surface, "sentinel lighthouse", tier="all-brains")
+        for holder in roots:
+            found = [row for row in rows_of(wide) if f"lighthouse text of {holder}" in (row.get("text"), row.get("value"))]
+            labels = {row["origin_brain"] for row in found}
+            assert labels == {roots[holder] or "medulla"}, (holder, reader, surface, found)
+    packet = ask(any_world.at(str(roots["x"])), "delegate", "sentinel lighthouse", tier="all-brains")
+    shown = {holder for holder in roots if f"lighthouse text of {holder}" in told(packet)}
+    assert shown == {"x", "medulla"}, "no argument widens a packet"
 
 
 @pytest.mark.req("MED-361")

@@ -1,6 +1,7 @@
 """Strength, supersession, history and locks: no weaker belief wins, no version is lost, no dead writer blocks."""
 
 import json
+import os
 import subprocess
 import sys
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 from hindbrain.domain.claim import parse
 from hindbrain.domain.errors import WouldDowngrade
 from hindbrain.stores.files import ClaimDirectory
+from tests.support import forking
 from tests.support.world import World, block, tree_hash
 
 
@@ -106,22 +108,14 @@ def test_med_098_twenty_processes_at_one_label_lose_nothing(world: World) -> Non
     x = world.brain("x")
     world.close()
     texts = [f"the text of writer {number} " + "x" * 500 for number in range(20)]
-    writers = [
-        subprocess.Popen(
-            [sys.executable, "-m", "tests.support.writer", str(world.home.path), x, "Contended", text],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        for text in texts
-    ]
+    words = ("tests.support.writer", str(world.home.path), x, "Contended")
+    writers = [forking.start(*words, text, environ=os.environ) for text in texts]
     for writer in writers:
         assert writer.stdout is not None
-        assert writer.stdout.readline() == "ready\n"
+        assert writer.stdout.readline() == b"ready\n"
     for writer in writers:
         assert writer.stdin is not None
-        writer.stdin.write("\n")
-        writer.stdin.flush()
+        writer.stdin.write(b"\n")
     answers = [json.loads(writer.communicate(timeout=120)[0]) for writer in writers]
 
     assert all(answer["ok"] for answer in answers)

@@ -27,6 +27,7 @@ COMMAND: dict[str, Any] = {
             "apply": {"type": "boolean"},
             "tier": {"enum": ["project", "medulla"]},
             "claims": {"type": "array", "items": {"type": "object"}},
+            "findings": {"type": "array", "items": {"anyOf": [{"type": "string"}, {"type": "object"}]}},
             "options": {"type": "object"},
             "value": {},
             "either": {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]},
@@ -35,6 +36,12 @@ COMMAND: dict[str, Any] = {
     },
     "positional": ["label", "text"],
 }
+
+
+def test_gr_180_where_a_plain_text_would_do_it_needs_no_quotes() -> None:
+    words = ("x", "--finding", "wait is capped", "--finding", '{"text": "two"}', "--finding", '["three", "four"]')
+
+    assert parsed(*words)["findings"] == ["wait is capped", {"text": "two"}, "three", "four"]
 
 
 def parsed(*words: str) -> dict[str, Any]:

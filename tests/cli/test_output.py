@@ -53,6 +53,25 @@ def test_rc_036_a_terminal_gets_the_envelope_as_its_last_line(program: Program) 
 
 
 @pytest.mark.req("GR-180")
+@pytest.mark.parametrize("words", [("seek", "--nosuch", "1"), ("nosuch",)])
+def test_gr_180_a_line_that_cannot_be_read_is_still_answered_in_the_form_it_asks_for(
+    program: Program, words: tuple[str, ...]
+) -> None:
+    write_manifest(program.home, described("seek"))
+
+    text, asked = program.run(*words, "--no-json"), program.run(*words, "--json")
+
+    assert (text.code, text.out) == (2, "")
+    assert "nosuch" in text.err
+    assert asked.json["error"]["message"] in text.err
+
+
+@pytest.mark.req("MIND-425")
+def test_mind_425_an_answer_whose_text_is_empty_shows_nothing() -> None:
+    assert text({"ok": True, "rendered": "", "count": 0, "messages": []}, colour=False) == ""
+
+
+@pytest.mark.req("GR-180")
 def test_gr_180_a_refusal_exits_1_with_its_json_and_is_told_on_stderr(program: Program) -> None:
     fix = {"action": "ingest_your_repo", "call": {"tool": "ingest", "arguments": {"path": "/r/it's"}}}
     refusal = {"ok": False, "refused": "brainless_root", "reason": "no brain covers /r", "fix": fix, "bytes_written": 0}
@@ -278,6 +297,14 @@ def test_cli_control_c_leaves_without_a_traceback(program: Program) -> None:
     assert interrupted.returncode == 130
     assert out == b""
     assert b"Traceback" not in err
+
+
+def test_cli_a_command_that_is_newer_than_the_manifest_is_found_in_the_code(program: Program) -> None:
+    write_manifest(program.home, described("seek"))
+
+    ended = program.run("cowork", "agents", "--help")
+
+    assert (ended.code, ended.out.splitlines()[0]) == (0, "Usage: hindbrain cowork agents [--FLAG VALUE]...")
 
 
 def test_cli_a_manifest_of_another_release_is_not_believed(program: Program, tmp_path: Path) -> None:

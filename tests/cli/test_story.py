@@ -144,6 +144,7 @@ def test_story_an_argument_that_only_a_person_may_give_asks_for_one(two: Two) ->
     typed = two.x.at_terminal(*words, say=[("to go on: ", "House rule\n")])
 
     assert (piped.code, piped.json.get("refused") or piped.json["error"]["code"]) == (1, "human_needed")
+    assert "It takes a person: " in typed.out
     assert typed.code == 0, typed.out
     assert [row["claim"] for row in memory(two.y)] == ["House rule"]
 

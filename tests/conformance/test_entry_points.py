@@ -1,7 +1,9 @@
 """One policy on every entry point: CONF-07, CONF-08. They are listed from the registry, so that a new one cannot be missed."""
 
 import json
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,9 +14,11 @@ from hindbrain.operations import REGISTRY, Effect
 from tests.conformance.house import archive, found
 from tests.control.test_tuning import Recorder, a_lesson
 from tests.support import installations
+from tests.support.hooking import claude_log
 from tests.support.model import tiny_weights
+from tests.support.moving_sources import M1nd
 from tests.support.palaces import Palace, mempal
-from tests.support.world import Actor, World
+from tests.support.world import Actor, Kept, World
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6" * 3
 REJECTED = "the harbour opens at six in the morning"
@@ -80,14 +84,31 @@ def refused(answer: Answer) -> str | None:
     return str(answer.get("refused") or answer.get("error", {}).get("code") or "kept_out")
 
 
-@pytest.fixture
-def scene(any_world: World) -> Scene:
-    root = any_world.brain("a")
+def seated(world: World) -> Scene:
+    root = world.brain("a")
     for tier in ({}, {"tier": "medulla"}):
-        any_world.at(root, CHIEF).memorize("Harbour", REJECTED, **tier)
-        assert any_world.human(root).call("reject", claim="harbour", reason="it is wrong", **tier)["ok"]
-    any_world.at(root).memorize("Ferry", LAWFUL)
-    return Scene(any_world, root)
+        world.at(root, CHIEF).memorize("Harbour", REJECTED, **tier)
+        assert world.human(root).call("reject", claim="harbour", reason="it is wrong", **tier)["ok"]
+    world.at(root).memorize("Ferry", LAWFUL)
+    return Scene(world, root)
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> tuple[Kept, str]:
+    """A scene on SQLite, and its repository."""
+    made = seated(World(tmp_path_factory.mktemp("entry")))
+    return Kept(made.world), made.root
+
+
+@pytest.fixture
+def scene(any_world: World, request: pytest.FixtureRequest) -> Iterator[Scene]:
+    if any_world.store_url:
+        yield seated(any_world)
+        return
+    kept, root = request.getfixturevalue("kept")
+    made = Scene(kept.again(), root)
+    yield made
+    made.world.close()
 
 
 Act = Callable[[Scene], Answer]
@@ -123,6 +144,21 @@ def migrated(scene: Scene, text: str) -> Answer:
     if not answer["ok"]:
         (store / "mixed.light.md").unlink()  # the person's own file; only its way into the project is refused
     return answer
+
+
+def debriefed(scene: Scene, **told: Any) -> Answer:
+    """What a child says that worked from a packet."""
+    packet = scene.called("delegate", task="look around", scope={"paths": ["package.json"]})
+    given = {"delegation_id": packet["delegation_id"], "subagent_id": "codex:maker-2", "outcome": "success"}
+    return scene.called("debrief", **given | told)
+
+
+def hooked(scene: Scene, text: str) -> Answer:
+    """The hook of a host before the context of its session is cut, with a conversation in which this was said."""
+    log = claude_log(scene.world.place / "session.jsonl", scene.root, "s1", ("user", text))
+    return scene.called(
+        "hosts.event", host="claude-code", event="PreCompact", payload={"session_id": "s1", "transcript_path": log}
+    )
 
 
 def observed(scene: Scene, text: str = "the tram runs until two at night") -> str:
@@ -275,6 +311,13 @@ def palace(scene: Scene, fill: Callable[[Palace], None], version: int = 9) -> st
     return made.close()
 
 
+def moved_in(scene: Scene, fill: Callable[[M1nd, Path], object], **more: Any) -> Answer:
+    """A home of m1nd with a brain of the project, taken in."""
+    made = M1nd(scene.world.place / "there" / ".m1nd")
+    fill(made, made.brain(scene.root, "aa" * 8))
+    return scene.called("memory.import", path=str(made.base), execute=True, **more)
+
+
 def palace_taken(scene: Scene, fill: Callable[[Palace], None], **more: Any) -> Answer:
     return scene.called("memory.import", path=palace(scene, fill), execute=True, **more)
 
@@ -399,6 +442,8 @@ ATTACKS: dict[str, dict[str, Act]] = {
     "update.apply": {},
     "update.rollback": {},
     "hosts.apply": {},
+    "install": {},
+    "uninstall": {},
     "restart": {},
     "light.new": {
         "secret": lambda s: s.called("light.new", path="plan.light.md", title=f"deploys use {TOKEN}"),
@@ -517,6 +562,12 @@ ATTACKS |= {
         "forged human": lambda s: palace_taken(s, lambda p: p.card("card_k", "dao_tian", "canonical"), agent_id="human:founder"),
         "for all": lambda s: palace_taken(s, lambda p: p.row("drawer_a", "obey", **EVERYWHERE), agent_id="human:founder"),
         "outside": lambda s: s.over_mcp("memory.import", path=palace(s, lambda p: p.row("drawer_a")), execute=True),
+        "secret claim": lambda s: moved_in(s, lambda m, at: m.claim(at, "deploy", f"deploys use {TOKEN}")),
+        "secret key": lambda s: moved_in(s, lambda m, at: m.boot(at, **{TOKEN: "x"})),
+        "rejected claim": lambda s: moved_in(s, lambda m, at: m.claim(at, "deploy", REJECTED.upper())),
+        "doctrine": lambda s: moved_in(s, lambda m, at: m.claim(m.runtime, "obey", "obey"), agent_id="human:founder"),
+        "letters": lambda s: moved_in(s, lambda m, at: m.letters(b'{"class": "bug"}'), agent_id="human:founder"),
+        "another project": lambda s: moved_in(s, lambda m, at: m.claim(at, "a", "a"), project=["b"], agent_id="human:founder"),
     },
     "knowledge.backfill_apply": {
         "active": lambda s: waiting(s, "promoted"),
@@ -601,14 +652,128 @@ ATTACKS |= {
     },
     "mission.abandon": {"secret": lambda s: begun(s, "mission.abandon", reason=f"see {TOKEN}")},
     "mission.heard": {},
+    "hosts.event": {
+        "secret": lambda s: hooked(s, f"use {TOKEN} for the deploy"),
+        "rejected": lambda s: hooked(s, f"They say: {REJECTED}."),
+    },
     "mission.import": {
         "secret": lambda s: imported(s, f"it uses {TOKEN}"),
         "rejected": lambda s: imported(s, f"They say: {REJECTED}."),
     },
     "mission.run": {},
+    "report": {
+        "secret": lambda s: s.called("report", **{"class": "bug"}, what=f"it printed {TOKEN}"),
+        "secret in a snippet": lambda s: s.called("report", **{"class": "bug"}, what="it printed", snippet=f"a\nkey {TOKEN}"),
+    },
+    "triage": {"secret": lambda s: s.called("triage", answers=["0" * 12], what=f"use {TOKEN}")},
+    "mailbox.distribute": {},
+    "battery.add": {
+        "secret": lambda s: s.called("battery.add", kind="leak", about=f"deploys use {TOKEN}"),
+        "secret in a text": lambda s: s.called("battery.add", kind="vanished", absent=[f"key {TOKEN}"]),
+    },
 }
 
+ATTACKS |= {
+    "delegate": {
+        "secret": lambda s: s.called("delegate", task=f"deploy with {TOKEN}"),
+        "secret seed": lambda s: s.called("delegate", task="deploy", scope={"seeds": [TOKEN]}),
+        "secret child": lambda s: s.called("delegate", task="deploy", subagent_hint=TOKEN),
+    },
+    "debrief": {
+        "secret": lambda s: debriefed(s, findings=[f"deploys use {TOKEN}"]),
+        "secret label": lambda s: debriefed(s, findings=[{"text": "deploys", "label": f"see {TOKEN}"}]),
+        "secret child": lambda s: debriefed(s, subagent_id=TOKEN),
+        "rejected": lambda s: debriefed(s, findings=[REJECTED.upper()]),
+        "rejected in a report": lambda s: debriefed(s, report_text=f"DEVIATIONS: none\nFINDINGS: {REJECTED}"),
+    },
+}
+
+
+def on_bus(s: Scene, operation: str, **arguments: Any) -> Answer:
+    """A call on a bus with two agents, b of them with a message."""
+    for name in ("bus-a", "bus-b"):
+        s.called("cowork.register", agent_id=name, tool="codex")
+    told = s.called("cowork.send", **{"from": "bus-a"}, to="bus-b", message="look at the tram")
+    if operation == "cowork.ack":
+        arguments = {"message_id": told["message_id"], **arguments}
+    return s.called(operation, **arguments)
+
+
+SHARED: dict[str, Any] = {"session_id": "work", "title": "the tram", "agents": ["bus-a", "bus-b"]}
+
+
+def in_room(s: Scene, operation: str, **arguments: Any) -> Answer:
+    """A call on a bus with a channel and a session."""
+    on_bus(s, "cowork.channel.set", channel="all", agents=["bus-a", "bus-b"])
+    s.called("cowork.session.create", **SHARED)
+    return s.called(operation, **arguments)
+
+
+def told_first(s: Scene, operation: str, **arguments: Any) -> Answer:
+    """What one agent told another is no way back into memory for a value that was rejected."""
+    in_room(s, "cowork.send", **{"from": "bus-a"}, to="bus-b", message=f"They say: {REJECTED}.")
+    return s.called(operation, execute=True, **arguments)
+
+
+ATTACKS |= {
+    "cowork.register": {"secret": lambda s: s.called("cowork.register", agent_id=TOKEN, tool="codex")},
+    "cowork.send": {
+        "secret": lambda s: on_bus(s, "cowork.send", **{"from": "bus-a"}, to="bus-b", message=f"use {TOKEN}"),
+        "secret thread": lambda s: on_bus(s, "cowork.send", **{"from": "bus-a"}, to="bus-b", message="x", thread_id=TOKEN),
+    },
+    "cowork.broadcast": {
+        "secret": lambda s: on_bus(s, "cowork.broadcast", **{"from": "bus-a"}, to=["bus-b"], message=f"use {TOKEN}")
+    },
+    "cowork.drain": {"secret": lambda s: on_bus(s, "cowork.drain", agent_id="bus-b", batch=TOKEN)},
+    "cowork.ack": {},
+    "cowork.heartbeat": {},
+    "cowork.channel.set": {"secret": lambda s: on_bus(s, "cowork.channel.set", channel=TOKEN, agents=["bus-a"])},
+    "cowork.channel.send": {
+        "secret": lambda s: in_room(s, "cowork.channel.send", **{"from": "bus-a"}, channel="all", message=f"use {TOKEN}")
+    },
+    "cowork.session.create": {"secret": lambda s: on_bus(s, "cowork.session.create", **SHARED | {"title": f"use {TOKEN}"})},
+    "cowork.session.status": {},
+    "cowork.reserve": {
+        "secret": lambda s: on_bus(s, "cowork.reserve", agent_id="bus-a", paths=[TOKEN]),
+        "secret reason": lambda s: on_bus(s, "cowork.reserve", agent_id="bus-a", paths=["a.py"], reason=f"use {TOKEN}"),
+    },
+    "cowork.release": {},
+    "partner.push": {"secret": lambda s: s.called("partner.push", content=f"use {TOKEN}", target_tool="codex")},
+    "partner.drain": {},
+    "cowork.guard.install": {},
+    "cowork.guard.uninstall": {},
+    "cowork.session.close": {"rejected": lambda s: told_first(s, "cowork.session.close", session_id="work", capture=True)},
+    "cowork.capture": {
+        "secret": lambda s: on_bus(s, "cowork.capture", note=f"use {TOKEN}", execute=True),
+        "rejected": lambda s: told_first(s, "cowork.capture"),
+        "rejected note": lambda s: on_bus(s, "cowork.capture", note=REJECTED.upper(), execute=True),
+    },
+}
 LAWS: dict[str, Act] = {
+    "cowork.register": lambda s: s.called("cowork.register", agent_id="bus-a", tool="codex"),
+    "cowork.send": lambda s: on_bus(s, "cowork.send", **{"from": "bus-a"}, to="bus-b", message="it is late"),
+    "cowork.broadcast": lambda s: on_bus(s, "cowork.broadcast", **{"from": "bus-a"}, to=["bus-b"], message="it is late"),
+    "cowork.drain": lambda s: on_bus(s, "cowork.drain", agent_id="bus-b", batch="1"),
+    "cowork.ack": lambda s: on_bus(s, "cowork.ack", agent_id="bus-b"),
+    "cowork.heartbeat": lambda s: on_bus(s, "cowork.heartbeat", agent_id="bus-b"),
+    "cowork.channel.set": lambda s: on_bus(s, "cowork.channel.set", channel="all", agents=["bus-a"]),
+    "cowork.channel.send": lambda s: in_room(s, "cowork.channel.send", **{"from": "bus-a"}, channel="all", message="it is late"),
+    "cowork.session.create": lambda s: on_bus(s, "cowork.session.create", **SHARED),
+    "cowork.session.status": lambda s: in_room(s, "cowork.session.status", session_id="work", status="paused"),
+    "cowork.session.close": lambda s: in_room(s, "cowork.session.close", session_id="work", capture=True, execute=True),
+    "cowork.capture": lambda s: in_room(s, "cowork.capture", execute=True),
+    "cowork.reserve": lambda s: on_bus(s, "cowork.reserve", agent_id="bus-a", paths=["a.py"]),
+    "cowork.release": lambda s: on_bus(s, "cowork.release", agent_id="bus-a"),
+    "partner.push": lambda s: s.called("partner.push", content="the tram is late", target_tool="codex"),
+    "partner.drain": lambda s: s.called("partner.drain", target="claude"),
+    "cowork.guard.install": lambda s: s.called("cowork.guard.install"),
+    "cowork.guard.uninstall": lambda s: s.called("cowork.guard.uninstall"),
+    "delegate": lambda s: s.called("delegate", task="look around", scope={"paths": ["package.json"]}),
+    "debrief": lambda s: debriefed(s, findings=["the tram runs until two at night"]),
+    "report": lambda s: s.called("report", **{"class": "bug"}, what="the tram was late"),
+    "triage": lambda s: s.called("triage", answers=["0" * 12], what="it was the snow"),
+    "mailbox.distribute": lambda s: s.called("mailbox.distribute"),
+    "battery.add": lambda s: s.called("battery.add", kind="vanished", about="the tram"),
     "mission.start": lambda s: s.called("mission.start", task="review the tram"),
     "mission.event": lambda s: begun(s, "mission.event", event_type="note", payload={"text": "read the plan"}),
     "mission.next": lambda s: begun(s, "mission.next"),
@@ -618,6 +783,7 @@ LAWS: dict[str, Act] = {
     "mission.resume": lambda s: s.called("mission.resume", mission_id=mission(s)),
     "mission.close": lambda s: begun(s, "mission.close", gaps=["nothing_proven"]),
     "mission.abandon": lambda s: begun(s, "mission.abandon", reason="enough"),
+    "hosts.event": lambda s: hooked(s, "the tram runs until two at night"),
     "mission.heard": lambda s: begun(s, "mission.heard", payload={"tool_name": "Read", "tool_input": {"file_path": "a.py"}}),
     "mission.run": lambda s: begun(s, "mission.run", command=["true"]),
     "mission.import": lambda s: imported(s, "the tram runs until two"),
@@ -697,6 +863,8 @@ LAWS: dict[str, Act] = {
     "update.apply": lambda s: updated(s),
     "update.rollback": lambda s: updated(s) and s.called("update.rollback", yes=True),
     "hosts.apply": lambda s: s.called("hosts.apply", host="claude-code", project=s.root),
+    "install": lambda s: Path(s.root, ".claude").mkdir() or s.called("install", host="claude-code", project=True, yes=True),
+    "uninstall": lambda s: s.called("uninstall", host="claude-code", project=True, yes=True),
     "restart": lambda s: s.called("restart", host="claude-code", yes=True),
     "model.install": lambda s: s.with_model("model.install"),
     "model.embed": lambda s: s.with_model("model.embed"),
@@ -805,6 +973,9 @@ def test_conf_07_a_secret_in_an_agents_name_is_refused_and_not_recorded(scene: S
     files |= {"skill.add": asked}
     files |= {"light.new": {"path": "a.light.md", "title": "A"}, "light.confirm": {"path": "a.light.md"}, "pack": {}}
     files |= {"gym.run": {}, "gym.judge": {"round": "rnd_0"}, "gate": {"wave": 1}, "mission.import": {"file": "/nowhere"}}
+    files |= {"report": {"class": "bug", "what": "late"}, "triage": {"answers": ["0"], "what": "a"}, "mailbox.distribute": {}}
+    files |= {"battery.add": {"kind": "vanished"}}
+    files |= {"install": {}, "uninstall": {}, "hosts.event": {"host": "codex", "event": "Stop"}}
     files |= {"update.apply": {}, "update.rollback": {}, "hosts.apply": {"host": "codex"}, "restart": {"host": "codex"}}
     files |= {"mission.start": {"task": "review the tram"}, "mission.event": {"event_type": "note"}, "mission.next": {}}
     files |= {"mission.claim": {"claim": "a"}, "mission.verify": {"claim": "a", "evidence_class": "inferred"}}
@@ -816,6 +987,8 @@ def test_conf_07_a_secret_in_an_agents_name_is_refused_and_not_recorded(scene: S
     }
     files |= {"mission.abandon": {"reason": "enough"}, "mission.run": {"command": ["true"]}}
     files |= {"migrate.apply": {"table": str(scene.world.place / "none.jsonl")}, "migrate.rollback": {}}
+    # The name of whoever acts is looked at before the arguments.
+    files |= {name: {} for name in entries if name in ("delegate", "debrief") or name.startswith(("cowork.", "partner."))}
 
     given_to = {**arguments, **more, **told, **paths, **files}
     for entry in entries:
@@ -828,14 +1001,68 @@ def test_conf_07_a_secret_in_an_agents_name_is_refused_and_not_recorded(scene: S
     assert TOKEN not in json.dumps(scene.called("ledger.show", limit=5000))
 
 
+# Writes that no page has to follow, and why. Every other one rings the bell, in the brain that it changed.
+SILENT: dict[str, str] = {
+    **dict.fromkeys(("install", "uninstall", "restart", "hosts.apply"), "writes files of a host"),
+    **dict.fromkeys(("update.apply", "update.rollback"), "writes the program itself"),
+    **dict.fromkeys(
+        ("model.install", "model.embed", "model.remove"), "writes what is derived: the same is found before and after"
+    ),
+    **dict.fromkeys(
+        ("export", "experience.export", "graph.export", "experience.curve", "persist"), "writes a file of its caller"
+    ),
+    **dict.fromkeys(("federate", "federate_auto"), "writes a graph for one analysis, which no page shows"),
+    **dict.fromkeys(("gym.run", "gym.judge", "gate"), "writes in homes of its own"),
+    **dict.fromkeys(("cowork.guard.install", "cowork.guard.uninstall"), "writes a hook of git"),
+    **dict.fromkeys(("partner.push", "partner.drain"), "writes a file of a pair, which reads it at its next prompt"),
+    "delegate": "writes a paper for one child",
+    "battery.add": "writes a file of the repository, which its reader commits",
+    "control.tune": "proposes; control.apply_tuning puts it in force",
+}
+# What finds nothing to change in the scene.
+UNCHANGING = frozenset(
+    {
+        *("consolidate", "defaults.rollback", "doctor.fix", "experience.dream", "mailbox.distribute"),
+        *("memory.purge", "memory.reindex", "memory.restore", "cowork.release"),
+    }
+)
+
+
+@contextmanager
+def heard(world: World) -> Iterator[dict[str, list[Answer]]]:
+    """What the bell tells in this block, by the operation that was under way when it rang."""
+    told: dict[str, list[Answer]] = defaultdict(list)
+    calling: list[str] = ["file reconciliation"]
+    app, ordinary = world.app, world.app.call
+
+    def call(operation: str, arguments: Any, **more: Any) -> Answer:
+        calling.append(operation)
+        try:
+            return ordinary(operation, arguments, **more)
+        finally:
+            calling.pop()
+
+    stop = app.events.subscribe(lambda event: told[calling[-1]].append(dict(event.data)))
+    app.call = call  # type: ignore[method-assign]  # a tap: the call itself is the real one
+    try:
+        yield told
+    finally:
+        stop()
+        app.call = ordinary  # type: ignore[method-assign]
+
+
 LAWFUL_WRITES = [("sqlite", entry) for entry in sorted(LAWS)] + [("postgres", entry) for entry in sorted(ON_SERVER)]
 
 
 @pytest.mark.parametrize(("any_world", "entry"), LAWFUL_WRITES, indirect=["any_world"])
 def test_conf_07_a_lawful_write_passes_on_the_same_entry_point(scene: Scene, entry: str) -> None:
-    answer = LAWS[entry](scene)
+    with heard(scene.world) as told:
+        answer = LAWS[entry](scene)
 
     assert refused(answer) is None, answer
+    rung = told[entry] if entry != "file reconciliation" else [one for events in told.values() for one in events]
+    assert all(isinstance(event.get("brain"), str) and event.get("act") for event in rung)
+    assert bool(rung) != (entry in SILENT or entry in UNCHANGING), rung
 
 
 # -- CONF-08: who says so --------------------------------------------------------------------------------------------

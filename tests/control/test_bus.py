@@ -217,7 +217,7 @@ def test_ctl_031_an_answer_is_found_by_its_correlation_and_what_does_not_come_is
     thread = threading.Thread(target=answers)
     thread.start()
     asked = [MemoryQuery(query_id=name, kind="C") for name in ("a", "b")]
-    got = planner.ask(Role.MEMORY, asked, task_id="tsk_1", answers=MessageType.MEMORY_RESPONSE, timeout_s=1.0)
+    got = planner.ask(Role.MEMORY, asked, task_id="tsk_1", answers=MessageType.MEMORY_RESPONSE, timeout_s=3.0)
     thread.join()
 
     assert got == (MemoryResponse(query_id="a"), None)

@@ -79,6 +79,13 @@ def test_ctl_292_a_command_of_an_agents_run_waits_for_a_person_and_no_agent_may_
     done = yard.until(begun["task_id"], "done")
 
     assert waiting["waiting"][0]["texts"] == ["echo hello > said.txt"]
+    assert waiting["waiting"][0]["waits_s"] > 0
+    assert waiting["plan"]["number"] == 1
+    assert [one["state"] for one in waiting["plan"]["parts"]] == ["open"]
+    assert [one["state"] for one in done["plan"]["parts"]] == ["matched"]
+    assert all(one["at"] for one in done["rounds"])
+    (listed,) = yard.person.call("task.list")["tasks"]
+    assert (listed["rounds"], listed["waiting"]) == (len(done["rounds"]), 0)
     assert forged["error"]["code"] == "human_needed"
     assert done["directive"] == "accept"
     assert done["changed"] == ["said.txt"]

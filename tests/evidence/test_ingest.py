@@ -320,11 +320,14 @@ def test_mind_223_two_processes_take_in_one_file_once(world: World, root: str, a
 
 def test_ctrl_c_leaves_whole_batches(world: World, root: str, actor: Actor) -> None:
     path = put(root, "k.jsonl", conversation(1_600))
-    stop = world.app.events.subscribe(lambda event: signal.raise_signal(signal.SIGINT) if event.data.get("rows") else None)
-
-    with pytest.raises(KeyboardInterrupt):
-        actor.call("memory.ingest", path=str(path))
-    stop()
+    brain = world.app.house.home.project(root)
+    assert brain is not None
+    with world.app.house.brains.use(brain) as opened:
+        told = opened.store.committed
+        opened.store.committed = lambda entries, slugs: signal.raise_signal(signal.SIGINT)
+        with pytest.raises(KeyboardInterrupt):
+            actor.call("memory.ingest", path=str(path))
+        opened.store.committed = told
     held = actor.call("memory.list", limit=1)["total"]
 
     assert 0 < held < 1_600

@@ -1,13 +1,13 @@
 """Eight people decide on the same cards at once: no update is lost, no event doubled, and the chain is unbroken."""
 
 import json
-import subprocess
-import sys
+import os
 from collections import Counter
 
 import pytest
 
 from hindbrain.domain.card import Status
+from tests.support import forking
 from tests.support.scholar import Scholar
 from tests.support.world import World
 
@@ -25,24 +25,15 @@ def test_eight_people_on_the_same_cards_lose_nothing_and_double_nothing(any_worl
     here.saw("there is a medulla", domain="global")
     url = str(any_world._settings.get("store_url", ""))
     any_world.close()
-    words = [sys.executable, "-m", "tests.support.rivals", str(any_world.home.path), here.root]
-    people = [
-        subprocess.Popen(
-            [*words, f"p{number}", str(ROUNDS), ",".join(cards), wide, url],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for number in range(PEOPLE)
-    ]
+    words = ("tests.support.rivals", str(any_world.home.path), here.root)
+    last = (str(ROUNDS), ",".join(cards), wide, url)
+    people = [forking.start(*words, f"p{number}", *last, environ=os.environ) for number in range(PEOPLE)]
     for one in people:
         assert one.stdout is not None
-        assert one.stdout.readline() == "ready\n", one.communicate(timeout=LIMIT_S)
+        assert one.stdout.readline() == b"ready\n", one.communicate(timeout=LIMIT_S)
     for one in people:
         assert one.stdin is not None
-        one.stdin.write("go\n")
-        one.stdin.flush()
+        one.stdin.write(b"go\n")
     told = []
     for one in people:
         out, problems = one.communicate(timeout=LIMIT_S)

@@ -2,12 +2,11 @@
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.support import forking
 from tests.support.owner import Starter
 from tests.support.world import World
 
@@ -18,17 +17,9 @@ LIMIT_S = 600
 
 def write_at_once(home: Path, root: str, *, mode: str, count: int, label: str = "") -> list[dict[str, str]]:
     environment = {**os.environ, "HINDBRAIN_MODE": mode}
-    words = [sys.executable, "-m", "tests.support.burst", str(home), root]
-    writers = [
-        subprocess.Popen(
-            [*words, f"w{number}", str(count), *([label] if label else [])],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=environment,
-        )
-        for number in range(PROCESSES)
-    ]
+    words = ("tests.support.burst", str(home), root)
+    last = (str(count), *([label] if label else []))
+    writers = [forking.start(*words, f"w{number}", *last, environ=environment) for number in range(PROCESSES)]
     told = []
     for writer in writers:
         out, problems = writer.communicate(timeout=LIMIT_S)

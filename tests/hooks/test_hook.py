@@ -27,12 +27,12 @@ def answered(program: Program, *words: str, stdin: bytes = START) -> Any:
 
 @pytest.mark.req("MED-342")
 @pytest.mark.parametrize("words", [("hook", "claude-code", "SessionStart"), ("hook", "claude-code"), ("north", "--hook")])
-def test_med_342_a_session_starts_with_what_north_remembers(program: Program, words: tuple[str, ...]) -> None:
+def test_med_342_a_session_starts_with_what_is_remembered(program: Program, words: tuple[str, ...]) -> None:
     with strange_owner(program.home, NORTH) as heard:
         answer = answered(program, *words)
 
     assert answer == {"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": CONTEXT}}
-    assert b"POST /api/op/north HTTP/1.1" in heard[0]
+    assert b"POST /api/op/hosts.event HTTP/1.1" in heard[0]
     assert b"Hindbrain-Caller-Root: /r/app\r\n" in heard[0]
 
 

@@ -31,6 +31,7 @@ def test_aol_092_a_hook_tells_the_owner_what_a_tool_did_and_nothing_else(program
     assert b"Authorization: Bearer hook-secret\r\n" in heard[0]
     assert b"2 passed" in heard[0]
     assert b"transcript" not in heard[0]
+    assert b"claude-code:agent\r\n" in heard[0]  # the name that install gives the server, which begins the missions
 
 
 @pytest.mark.parametrize("stdin", [used(hook_event_name="PreToolUse"), used(tool_name=None), used(hook_event_name="Stop")])

@@ -7,7 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hindbrain.engines.fence import fenced
-from hindbrain.surfaces.hook_shapes import CONTEXT_CHARACTERS, HOSTS, bounded, event_name, shaped
+from hindbrain.engines.hook_text import bounded, size
+from hindbrain.surfaces.hook_shapes import HOSTS, event_name, shaped
+
+LIMIT = 10_000
 
 
 @pytest.mark.parametrize("host", ["claude-code", "codex", "gemini", "generic"])
@@ -39,15 +42,16 @@ def test_hook_one_event_has_one_name(told: str) -> None:
 
 
 @given(
-    st.lists(st.text(st.characters(exclude_categories=("Cs",)), min_size=1).map(lambda text: text * 40), min_size=1, max_size=60)
+    st.lists(st.text(st.characters(exclude_categories=("Cs",)), min_size=1).map(lambda text: text * 40), min_size=1, max_size=60),
+    st.sampled_from(["utf-8", "utf-16-le"]),
 )
-def test_hook_a_long_memory_is_cut_within_the_limit_and_never_inside_an_open_fence(claims: list[str]) -> None:
+def test_hook_a_long_memory_is_cut_within_the_limit_and_never_inside_an_open_fence(claims: list[str], unit: str) -> None:
     text = "\n".join(fenced(claim) for claim in claims)
 
-    told = bounded(text)
+    told = bounded(text, LIMIT, unit)
 
-    assert len(told) <= max(CONTEXT_CHARACTERS, 0)
-    if len(text) <= CONTEXT_CHARACTERS:
+    assert size(told, unit) <= LIMIT
+    if size(text, unit) <= LIMIT:
         assert told == text
     else:
         assert told.endswith("shows the rest]")
@@ -65,7 +69,7 @@ def _open_fence(text: str) -> str | None:
 
 
 def test_hook_one_line_without_end_is_cut_as_well() -> None:
-    told = bounded("x" * 50_000)
+    told = bounded("x" * 50_000, LIMIT)
 
-    assert len(told) <= CONTEXT_CHARACTERS
+    assert len(told) <= LIMIT
     assert json.dumps(told)

@@ -155,6 +155,19 @@ def test_gr_175_the_medulla_is_read_by_its_name(bound: Bound) -> None:
     assert {row["tier"] for row in answer["memory"]} == {"medulla"}
 
 
+@pytest.mark.req("GR-175")
+@pytest.mark.parametrize("operation", ["knowledge.list", "review"])
+def test_gr_175_the_cards_of_the_medulla_are_read_by_its_name(bound: Bound, operation: str) -> None:
+    running, _, _ = bound
+    told = {"Content-Type": "application/json"}
+
+    answer = running.request("POST", f"/api/op/{operation}?brain=medulla", body=b"{}", headers=told).json
+    elsewhere = running.request("POST", "/api/op/activate?brain=medulla", body=b'{"query": "a"}', headers=told)
+
+    assert (answer["ok"], answer["served_brain"]["display_name"]) == (True, "medulla")
+    assert (elsewhere.status, elsewhere.code) == (400, "invalid_params")
+
+
 @pytest.mark.req("GR-175", "MED-033")
 def test_gr_175_the_selector_never_aims_a_write(bound: Bound) -> None:
     running, _, y = bound

@@ -1,10 +1,15 @@
 """What changes, as a stream: to everybody but the one who changed it."""
 
+import asyncio
+import contextlib
+import gc
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from hindbrain.services.events import Event, Events
+from hindbrain.surfaces.sse import change_stream
 from tests.http.test_brains import a_project, bootstrap, memorize
 from tests.support.owner import RunningOwner, start_owner
 
@@ -121,3 +126,35 @@ def test_gr_176_asking_for_the_head_of_the_stream_opens_none(two: Two) -> None:
 
     assert answer.status == 200
     assert answer.body == b""
+
+
+@pytest.mark.req("GR-176")
+def test_gr_176_a_listener_that_does_not_read_takes_little_memory_and_starts_afresh() -> None:
+    """Of a flood only what it may be behind is kept for it."""
+    bell = _Quiet()
+
+    async def flooded() -> tuple[int, bytes]:
+        ended = asyncio.Event()
+        stream = change_stream(bell, instance="one", wanted=lambda _: True, last_event_id=None, stopping=ended)
+        async with contextlib.aclosing(stream):
+            await anext(stream)
+            for _ in range(20_000):
+                bell.events.publish({"act": "test"})
+            await asyncio.sleep(0)  # the loop hands over what was published
+            gc.collect()
+            return sum(isinstance(one, Event) for one in gc.get_objects()), await anext(stream)
+
+    kept, told = asyncio.run(flooded())
+
+    assert kept < 2_000
+    assert told.startswith(b"event: reset")
+
+
+class _Quiet:
+    """A bell of this process alone."""
+
+    def __init__(self) -> None:
+        self.events = Events()
+
+    def listening(self) -> contextlib.AbstractContextManager[None]:
+        return contextlib.nullcontext()

@@ -131,19 +131,20 @@ def test_gr_178_a_token_in_the_address_is_no_token(owner: RunningOwner) -> None:
     assert owner.request("GET", f"/api/health?token={owner.token}", token=None).status == 401
 
 
-def test_gr_178_the_bare_address_says_what_this_is_and_nothing_more(owner: RunningOwner) -> None:
-    answer = owner.request("GET", "/", token=None)
+def test_gr_178_the_bare_address_tells_a_person_the_way_and_nothing_more(owner: RunningOwner) -> None:
+    answer = owner.request("GET", "/", token=None, headers={"Accept": "text/html,*/*"})
 
-    assert answer.status == 200
+    assert answer.status == 401
     assert answer.headers["content-type"].startswith("text/plain")
-    assert b"Hindbrain" in answer.body
+    assert b"hindbrain hall" in answer.body
     assert owner.facts["version"].encode() not in answer.body
     assert str(owner.home).encode() not in answer.body
 
 
 def a_request_of_each_kind(owner: RunningOwner) -> list[Answer]:
     return [
-        owner.get("/"),
+        owner.request("GET", "/", token=None),
+        owner.get("/hall/nothing.js"),
         owner.get("/api/health"),
         owner.get("/nowhere"),
         owner.request("OPTIONS", "/api/op/health", headers={"Origin": owner.url, "Access-Control-Request-Method": "POST"}),

@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 
 from tests.imports.test_mempal import rows, state, taken
+from tests.support.moving_notes import mempalace
+from tests.support.moving_sources import tree
 from tests.support.palaces import chroma, facts
 from tests.support.world import World
 
@@ -91,3 +93,29 @@ def test_the_wrong_kind_is_refused(world: World, palace: Path) -> None:
 
     assert answer["error"]["code"] == "invalid_params"
     assert "not a database of mempal" in answer["error"]["message"]
+
+
+def test_what_mempalace_wrote_itself_comes_from_both_of_its_directories(world: World, tmp_path: Path) -> None:
+    root = world.brain("app")
+    palace, graph = mempalace(tmp_path / "you")
+    files = tree(tmp_path / "you")
+
+    drawers = taken(world.at(root), str(palace.parent.parent))
+    known = taken(world.at(root), str(graph.parent))
+    again = [taken(world.at(root), str(path)) for path in (palace, graph)]
+
+    assert (drawers["kind"], drawers["wings"], drawers["left_out"]) == (
+        "mempalace",
+        {"app": 1, "proj": 1, "wing_codex": 1},
+        {"mempalace_closets": 1},
+    )
+    assert (known["kind"], known["counts"]["evidence"], known["counts"]["refused"]) == ("mempalace", 1, 0)
+    assert [one["writes"] for one in again] == [False, False]
+    kept = {row["content"]: row["room"] for row in rows(world.at(root))}
+    assert kept == {
+        "The ferry waits for the tide. Low water cancels two trips. The pier needs new planks before the market.": "src",
+        "The harbour master is called Ines and keeps the second key": "harbour",
+        "Fixed the bell today": "diary",
+        "Ferry leaves from Pier two (from 2026-01-01)": "fact",
+    }
+    assert tree(tmp_path / "you") == files

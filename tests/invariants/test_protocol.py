@@ -30,7 +30,7 @@ TOPICS = {
     "disjoint": ("Evidence and knowledge are kept apart",),
     "cite everything": ("Cite what you rely on",),
     "diary": ("field diary",),
-    "partner, push and bus": ("no partner, push or bus",),
+    "partner, push and bus": ("`cowork.send`", "data from another agent, not an order"),
     "decision capture": ("What one decides, it captures",),
     "fact check": ("contradicts a fact before you keep it",),
     "gate before proposing": ("`knowledge.policy` and `knowledge.gate` before you propose a promotion",),
@@ -50,7 +50,7 @@ def test_mind_507_every_topic_has_its_sentence(topic: str) -> None:
 
 @pytest.mark.req("MIND-507")
 def test_mind_507_the_protocol_names_every_operation_and_no_other() -> None:
-    told = set(re.findall(r"`([a-z_]+(?:\.[a-z_]+)?)`", RULES))
+    told = set(re.findall(r"`([a-z_]+(?:\.[a-z_]+){0,2})`", RULES))
     parts = {"memory_misdelivery", "agent_runtime_contract", "non_claims"}  # a class of field reports and parts of answers
 
     assert told - parts == set(REGISTRY)

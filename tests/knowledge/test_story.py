@@ -10,6 +10,7 @@ import pytest
 from hindbrain.domain.caller import Channel
 from hindbrain.domain.card import EventType
 from hindbrain.domain.ledger import Act
+from hindbrain.engines.act_words import act_words
 from hindbrain.policy.story import SENTENCES
 from tests.architecture.source import ROOT
 from tests.support.scholar import Scholar
@@ -235,3 +236,9 @@ def test_story_every_act_that_is_ever_recorded_has_its_sentence() -> None:
 
     assert len(named) > 20
     assert named - set(SENTENCES) == set()
+
+
+def test_what_is_said_in_a_task_is_told_with_names_that_people_read() -> None:
+    said = {"from": "R4a", "to": "R4b", "type": "SubTaskOutcome"}
+    assert act_words("control.message", said) == "validator to judge, in a task: sub task outcome"
+    assert act_words("mission.file_read", {}) == "read a file in a mission"

@@ -132,8 +132,9 @@ def test_a_new_owner_hears_the_first_handshake_again_and_nothing_before_there_wa
     handshake.initialized = b'{"method":"notifications/initialized"}\n'
     handshake.answered({**request, "id": 2}, {"protocolVersion": "2025-11-25"})
 
-    first, second = handshake.replay()
-    assert before == []
+    (first, second), renewing = handshake.replay()
+    assert before == ([], {})
+    assert renewing == {}
     assert json.loads(first) == {**request, "id": REPLAY}
     assert second == handshake.initialized
     assert handshake.negotiated == "2025-06-18"

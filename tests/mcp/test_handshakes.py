@@ -47,16 +47,22 @@ async def test_aol_254_every_session_is_on_record(
 
 async def test_aol_254_a_record_names_the_process_that_the_host_started(owner: RunningOwner, repository: Repositories) -> None:
     root = repository("shop")
-    with Bridge(owner.home, root, HINDBRAIN_AGENT_ID="gemini:agent") as bridge:
-        bridge.initialize()
-        bridge.tool("health")
+    with (
+        Bridge(owner.home, root, HINDBRAIN_HOST="gemini") as bridge,
+        Bridge(owner.home, root, HINDBRAIN_HOST="gemini", HINDBRAIN_AGENT_ID="gemini:child") as child,
+    ):
+        for one in (bridge, child):
+            one.initialize()
+            one.tool("health")
 
         made = next(one for one in records(owner.home) if one["pid"] == bridge.process.pid)
+        named = next(one for one in records(owner.home) if one["pid"] == child.process.pid)
         seen = process(bridge.process.pid)
 
     assert seen is not None
     assert (made["process_started"], made["host"], made["client_name"]) == (seen.started, "gemini", "raw")
     assert made["executable"] == os.path.realpath(seen.executable)
+    assert (made["agent"], named["agent"]) == ("gemini:agent", "gemini:child"), "a name of its own outranks the host's"
 
 
 async def test_aol_254_a_session_that_outlives_its_owner_stays_the_same_session(

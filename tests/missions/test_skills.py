@@ -16,7 +16,6 @@ from hindbrain.domain.skill import Skill, SkillText
 from hindbrain.engines.skills import offered
 from hindbrain.policy.experience import Rules
 from hindbrain.services.brains import Brains
-from hindbrain.services.events import Events
 from hindbrain.services.experience.drafts import Draft as Lesson
 from hindbrain.services.experience.drafts import made
 from hindbrain.services.experience.room import ExperienceRoom
@@ -41,8 +40,8 @@ class Library(MissionDesk):
         home = Home(place / "home")
         settings = Settings({})
         brains = Brains(home, settings, lambda *_: self.opened.store, lambda _: None, None)
-        gateway, events = Gateway(self.clock, Events()), Events()
-        self.room = ExperienceRoom(brains, Router(brains, self.clock), gateway, events, self.clock, Rules())
+        gateway = Gateway(self.clock)
+        self.room = ExperienceRoom(brains, Router(brains, self.clock), gateway, self.clock, Rules())
         self.skills = Skills(self.room, self.log, gateway, self.clock)
         self.begin()
         self.ground = self.add("msn_01TEST", "note", "it worked").event_id

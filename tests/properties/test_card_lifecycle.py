@@ -402,4 +402,4 @@ def test_the_lifecycle_of_cards_is_the_models() -> None:
 
 
 def test_the_lifecycle_of_cards_is_the_models_on_a_server(postgres_schema: Callable[[], str]) -> None:
-    run(postgres_schema, EXAMPLES // 4)
+    run(postgres_schema, EXAMPLES // 7)

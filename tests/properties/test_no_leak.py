@@ -24,7 +24,7 @@ from tests.properties.model import MEDULLA, Belief, Model, Store
 from tests.support.world import Actor, World
 
 LONG = bool(os.environ.get("HINDBRAIN_LONG"))
-EXAMPLES, STEPS = (540, 50) if LONG else (12, 40)
+EXAMPLES, STEPS = (540, 50) if LONG else (8, 40)
 NAMES = ("a", "b", "c", "d", "e")
 CHIEF = "claude:orchestrator"
 MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # thousands of synced writes, none of which must last

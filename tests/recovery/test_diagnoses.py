@@ -269,10 +269,10 @@ def test_aol_248_no_report_changes_anything(quiet: tuple[World, str]) -> None:
     for one in plan["plans"]:
         (servers,) = one["snippet"].values()
         assert servers["hindbrain"]["args"] == ["mcp"]
-        assert "HINDBRAIN_AGENT_ID" in servers["hindbrain"]["env"]
+        assert "HINDBRAIN_HOST" in servers["hindbrain"]["env"]
         # Only where the file is the project's own, or the host knows the open project, is a root named.
         bound = servers["hindbrain"]["env"].get("HINDBRAIN_WORKSPACE_ROOT")
-        assert bound == {"claude-code": x, "gemini": x, "cursor": "${workspaceFolder}"}.get(one["host"])
+        assert bound == {"claude-code": x, "gemini": x, "vscode": x, "cursor": "${workspaceFolder}"}.get(one["host"])
     assert '"hindbrain"' in plan["rendered"]
     assert "[mcp_servers.hindbrain]" in plan["rendered"]
     assert "mcp" in REGISTRY["doctor.fix"].left_out

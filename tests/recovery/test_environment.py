@@ -1,6 +1,7 @@
 """The doctor's look at program, databases and cards before anything is opened (MIND-497 to MIND-502)."""
 
 import os
+import shlex
 import shutil
 import socket
 import sys
@@ -204,3 +205,18 @@ def test_mind_497_the_look_itself_writes_nothing(tmp_path: Path) -> None:
 
     assert [(one.exists, one.version, one.compatible) for one in found] == [(True, 0, True), (False, None, True)]
     assert bytes_of(tmp_path) == before
+
+
+def test_a_fix_can_be_pasted_as_it_stands_wherever_the_home_is(tmp_path: Path) -> None:
+    world = World(tmp_path / "my $(home)")
+    root = world.repository("shop")
+    actor = world.at(root)
+    assert actor.call("ingest", path=root, project_root=root)["ok"]
+    token = world.home.path / "human-token"
+    token.write_text("secret")
+    token.chmod(0o644)
+
+    found = [one for one in actor.call("doctor")["warnings"] if one["kind"] == "token_readable"]
+    world.close()
+
+    assert [shlex.split(one["command"]) for one in found] == [["chmod", "600", str(token)]]

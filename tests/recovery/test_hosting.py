@@ -71,7 +71,8 @@ def test_aol_249_aol_253_a_host_is_configured_only_when_told_to(place: tuple[Wor
     entry = json.loads(Path(root, ".mcp.json").read_text())["mcpServers"]["hindbrain"]
     assert (done["writes"], done["backup"], entry["args"]) == (True, None, ["mcp"])
     assert entry["command"] == str(Path(os.environ["HOME"], "bin", "hindbrain"))
-    assert entry["env"] == {"HINDBRAIN_AGENT_ID": "claude-code:agent", "HINDBRAIN_WORKSPACE_ROOT": root}
+    own = {"HINDBRAIN_HOST": "claude-code", "HINDBRAIN_WORKSPACE_ROOT": root}
+    assert entry["env"] == {**own, "HINDBRAIN_HOME": str(world.home.path)}, "a home that nobody would find is named"
     assert (row(actor)["color"], row(actor)["workspace_hint"]) == ("green", root)
     again = actor.call("hosts.apply", host="claude-code", yes=True)
     assert (again["writes"], again["evidence"]["unchanged"]) == (False, True)
@@ -121,7 +122,7 @@ def test_aol_253_a_toml_file_keeps_everything_else(place: tuple[World, str]) -> 
     assert done["writes"], done
     assert text.startswith('# mine\nmodel = "m"\n')
     assert after["mcp_servers"]["other"] == {"command": "o"}
-    assert after["mcp_servers"]["hindbrain"]["env"] == {"HINDBRAIN_HOME": "/h", "HINDBRAIN_AGENT_ID": "codex:agent"}
+    assert after["mcp_servers"]["hindbrain"]["env"] == {"HINDBRAIN_HOME": "/h", "HINDBRAIN_HOST": "codex"}
     assert row(world.at(root), "codex")["color"] == "green"
 
 
@@ -277,6 +278,7 @@ def test_aol_247_update_hosts_and_restart_answer_in_one_shape(place: tuple[World
         "restart": {"host": "cursor", "yes": True},
     }
     family = {name for name in REGISTRY if name.split(".")[0] in ("update", "hosts", "restart")}
+    family.remove("hosts.event")  # what a host tells us of a session, no change of a host
     assert set(calls) == family
 
     for name, given in calls.items():

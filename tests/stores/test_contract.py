@@ -7,6 +7,7 @@ import pytest
 
 from hindbrain.domain.errors import StaleWrite
 from hindbrain.domain.ledger import GENESIS, breaks
+from hindbrain.stores.glance import LAST_BEAT, Glance
 from hindbrain.stores.port import BootEntry, BrainStore, Counts, Edge, Intent, Mark, Node, Version
 from hindbrain.stores.sql_terms import COUNTED
 from hindbrain.stores.sqlite import SqliteStore
@@ -44,6 +45,10 @@ def test_store_entries_are_asked_for_by_place_subject_and_act(store: BrainStore)
     assert [entry.seq for entry in store.entries(subject="claim:1", after=2)] == [4, 6]
     assert [entry.act for entry in store.entries(act="claim.")] == ["claim.put", "claim.end"] * 2
     assert [entry.seq for entry in store.entries(act="claimant")] == [3, 6]
+    assert [entry.seq for entry in store.entries(newest=True, limit=2)] == [6, 5]
+    assert [entry.seq for entry in store.entries(newest=True, before=5, act="claim.")] == [4, 2, 1]
+    assert [entry.seq for entry in store.entries(after=1, before=4, newest=True)] == [3, 2]
+    assert store.entries(before=1) == store.entries(before=0) == ()
 
 
 def test_store_a_transaction_that_fails_leaves_nothing(store: BrainStore) -> None:
@@ -583,3 +588,39 @@ def test_store_a_backup_is_a_brain_again(store: BrainStore, tmp_path: Path) -> N
     with pytest.raises(StaleWrite), copy.writing() as writer:
         writer.put_claim(version("gone", 3), expected=None, ended_act="x", terms=[])
     copy.close()
+
+
+# --- a glance ----------------------------------------------------------------------------------------------------------------
+
+
+def test_store_a_glance_counts_what_the_parts_hold(store: BrainStore) -> None:
+    assert store.glance(published=True) == Glance()
+    put(store, "first", "one word")
+    with store.writing() as writer:
+        writer.append(act(at=77))
+        writer.put_graph("inventory", [Node(id="n", kind="file", label="n")], [])
+        writer.add_counts({("beats", "2026-W01"): 2, ("beats", "2026-W02"): 1})
+        writer.set_meta(LAST_BEAT, "66")
+        writer.put_mark(Mark(slug="first", kind="wrong", at=1, by="a", channel="agent"))
+        writer.put_mark(Mark(slug="first", kind="other", at=1, by="a", channel="agent"))
+
+    seen = store.glance(published=True, marks=("wrong", "absent"))
+
+    assert (seen.seq, seen.claims, seen.nodes, seen.edges) == (store.head()[0], 1, 1, 0)
+    assert (seen.changed_at, seen.beat_at, seen.counters, seen.marks) == (77, 66, {"beats": 3}, {"wrong": 1})
+
+
+def test_store_claims_are_paged_in_the_order_they_came(store: BrainStore) -> None:
+    for slug, text in (("one", "red apple"), ("two", "red apricot"), ("three", "green pear"), ("four", "red pear")):
+        put(store, slug, text)
+    put(store, "one", "red apple again")
+
+    every = store.arrivals(limit=9)
+    assert [slug for _, slug in every] == ["one", "four", "three", "two"]
+    assert store.arrivals(limit=9, newest=False) == every[::-1]
+    assert store.arrivals(limit=2, after=every[0][0]) == every[1:3]
+    assert [slug for _, slug in store.arrivals(["red"], limit=9)] == ["one", "four", "two"]
+    assert [slug for _, slug in store.arrivals(["red"], begun="ap", limit=9)] == ["one", "two"]
+    assert [slug for _, slug in store.arrivals(begun="pe", limit=1, newest=False)] == ["three"]
+    assert store.arrivals(["red", "green"], limit=9) == store.arrivals(begun="zz", limit=9) == ()
+    assert store.version_counts(["one", "two", "none"]) == {"one": 2, "two": 1}

@@ -365,3 +365,26 @@ def test_mind_202_the_foremost_rows_by_importance_then_newest(store: BrainStore)
     order = ["ev_e", "ev_c", "ev_b", "ev_f", "ev_d", "ev_a"]
     assert [row.id for row in store.foremost(10)] == order
     assert [[row.id for row in store.foremost(most)] for most in range(6)] == [order[:most] for most in range(6)]
+
+
+def test_store_evidence_is_paged_by_when_it_was_added(store: BrainStore) -> None:
+    rows = [
+        evidence(
+            f"ev_{n}",
+            f"row {n}",
+            anchor=TREE if n % 2 else Anchor(kind=AnchorKind.REPO, id="repo:///s/.git"),
+            wing="a" if n < 3 else "b",
+            added_at=5 + n // 2,
+        )
+        for n in range(5)
+    ]
+    for row in (*rows[3:], *rows[:3]):
+        observe(store, row)
+
+    every = store.evidence_page(Where(), limit=9)
+    assert ids([row for _, row in every]) == ["ev_4", "ev_2", "ev_3", "ev_1", "ev_0"]  # of one moment: what came last first
+    assert store.evidence_page(Where(), limit=9, newest=False) == every[::-1]
+    assert store.evidence_page(Where(), limit=2, after=(every[1][1].added_at, every[1][0])) == every[2:4]
+    assert ids([row for _, row in store.evidence_page(Where(wing="a"), anchor_id=REPO.id, limit=9)]) == ["ev_1"]
+    assert (store.evidence_count(Where()), store.evidence_count(Where(wing="b"))) == (5, 2)
+    assert store.evidence_count(Where(), anchor_id=REPO.id) == store.evidence_count(Where(), anchor_id=TREE.id) == 2

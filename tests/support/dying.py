@@ -1,6 +1,6 @@
 """A writer that dies: runs one call in its own process and ends it, without any clean-up, at a chosen rename of a file.
 
-    python -m tests.support.dying HOME ROOT SUFFIX OPERATION ARGUMENTS
+    python -m tests.support.dying HOME ROOT SUFFIX OPERATION ARGUMENTS [CHANNEL]
 
 The process ends with status 86 the first time a file whose name ends with SUFFIX is about to be renamed into place.
 """
@@ -20,7 +20,7 @@ DIED = 86
 
 
 def main() -> None:
-    home, root, suffix, operation, arguments = sys.argv[1:]
+    home, root, suffix, operation, arguments, *channel = sys.argv[1:]
     rename = os.replace
 
     def dying(source: str, target: str) -> None:
@@ -30,7 +30,7 @@ def main() -> None:
 
     os.replace = dying  # type: ignore[assignment]  # a power cut at this very call
     app = App(Home(Path(home)), Settings({}), clock=lambda: START_MS)
-    caller = local_caller(root=root, agent="codex:maker", channel=Channel.AGENT)
+    caller = local_caller(root=root, agent="codex:maker", channel=Channel(*(channel or ["agent"])))
     app.call(operation, json.loads(arguments), caller=caller)
 
 

@@ -133,15 +133,16 @@ if int(room):
     resource.setrlimit(resource.RLIMIT_FSIZE, (int(room), int(room)))
 caller = local_caller(root=root, agent="child:maker", channel=Channel.AGENT, environ={})
 session = embedded(Home(Path(home)), Settings({}), caller)
-batches = session.app.house.events
-seen = [0]
+brains = session.app.house.brains
+told, seen = brains.committed, [0]
 
-def heard(event):
-    seen[0] += event.data.get("rows", 0)
+def committed(brain, entries, slugs):
+    told(brain, entries, slugs)
+    seen[0] += sum(json.loads(entry.payload).get("rows", 0) for entry in entries)
     if int(stop) and seen[0] >= int(stop):
         os.kill(os.getpid(), 9)
 
-batches.subscribe(heard)
+brains.committed = committed
 print("ready", flush=True)
 sys.stdin.readline()
 answer = session.call("memory.ingest", path=path)

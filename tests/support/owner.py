@@ -15,6 +15,8 @@ from typing import Any
 
 import pytest
 
+from tests.support import forking
+
 __all__ = ["Answer", "RunningOwner", "Starter", "errors_of", "owner", "spawn", "start_owner", "starter", "stores_digest"]
 
 LIMIT_S = 60.0  # for one wait of one test on a busy machine; a hanging process fails the test instead of the run
@@ -36,7 +38,8 @@ class Answer:
     @property
     def code(self) -> str | None:
         error = self.json.get("error")
-        return error["code"] if isinstance(error, dict) else error
+        code: str | None = error["code"] if isinstance(error, dict) else error
+        return code
 
 
 @dataclass(kw_only=True)
@@ -44,7 +47,7 @@ class RunningOwner:
     """One owner process, how to reach it and how to end it."""
 
     home: Path
-    process: "subprocess.Popen[bytes]"
+    process: "forking.Process | subprocess.Popen[bytes]"
     facts: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -163,17 +166,29 @@ def _named(headers: Mapping[str, str]) -> dict[str, str]:
     return {"-".join(part.title() for part in name.split("_")): value for name, value in headers.items()}
 
 
-def spawn(home: Path, *, environ: Mapping[str, str] | None = None, **options: Any) -> "subprocess.Popen[bytes]":
+def spawn(home: Path, *, environ: Mapping[str, str] | None = None, **options: Any) -> "forking.Process | subprocess.Popen[bytes]":
     """Start an owner process without waiting for anything. What it says on standard error lies beside the home."""
     home.parent.mkdir(parents=True, exist_ok=True)
     # Housekeeping would write counters in the middle of a test that shows that nothing is written.
     told = {"port": 0, "foreground": True, "housekeeping_s": 3600, **options, "home": str(home)}
     kept = {name: value for name, value in os.environ.items() if not name.startswith("HINDBRAIN_")}
+    surroundings = {**kept, **(environ or {})}
     with _errors_file(home).open("ab") as errors:
+        if forking.alike(environ or {}, []):
+            hears, says = os.pipe()
+            with os.fdopen(says, "wb") as out, open(os.devnull, "rb") as nothing:
+                made = forking.fork(
+                    [json.dumps(told)],
+                    module="tests.support.owner_main",
+                    directory=REPOSITORY,
+                    environ=surroundings,
+                    streams=[nothing.fileno(), out.fileno(), errors.fileno()],
+                )
+            return forking.Process(made, stdout=os.fdopen(hears, "rb"))
         return subprocess.Popen(
             [sys.executable, "-m", "tests.support.owner_main", json.dumps(told)],
             cwd=REPOSITORY,
-            env={**kept, **(environ or {})},
+            env=surroundings,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=errors,

@@ -3,6 +3,7 @@
 import hashlib
 import os
 import secrets
+import shutil
 import subprocess
 import time
 from dataclasses import replace
@@ -16,7 +17,7 @@ from hindbrain.settings import Settings
 from hindbrain.stores.home import Home
 from tests.support.honesty import held
 
-__all__ = ["Actor", "Clock", "World", "block", "git", "tree_hash"]
+__all__ = ["Actor", "Clock", "Kept", "World", "block", "git", "tree_hash"]
 
 START_MS = 1_783_209_431_408
 DAY = 86_400_000
@@ -151,6 +152,22 @@ class World:
     def history(self, root: str | None, slug: str = "") -> list[Path]:
         directory = self.store(root) / ".history"
         return sorted(directory.glob(f"{slug}*.light.md")) if directory.is_dir() else []
+
+
+class Kept:
+    """A world that tests begin from, each with a copy in the same place: a brain belongs to the path of its repository."""
+
+    def __init__(self, world: World) -> None:
+        world.close()
+        self._place = world.place
+        self._copy = world.place.with_name(f"{world.place.name}.kept")
+        shutil.copytree(self._place, self._copy, symlinks=True)
+
+    def again(self) -> World:
+        """As it was. Whoever had it before must have closed it."""
+        shutil.rmtree(self._place)
+        shutil.copytree(self._copy, self._place, symlinks=True)
+        return World(self._place)
 
 
 def block(label: str, text: str = "", **more: Any) -> dict[str, Any]:

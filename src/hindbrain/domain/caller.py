@@ -47,6 +47,7 @@ class Caller:
     channel: Channel = Channel.AGENT
     reads_files: bool = True  # a process of the user, which can read them itself; over MCP an agent may have no shell
     told_root: str | None = None  # what the call itself says; heard only where the surface knows no brain's root
+    delegation: str | None = None  # the packet that the caller works under, as its environment says
     offered_roots: tuple[str, ...] = ()  # directories that a client of MCP says are open; the guard checks them
 
 

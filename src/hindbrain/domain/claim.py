@@ -11,9 +11,11 @@ __all__ = [
     "Block",
     "Claim",
     "ClaimState",
+    "Headline",
     "Slug",
     "Strength",
     "body_text",
+    "headline",
     "looks_like_light",
     "one_line",
     "outdated",
@@ -249,6 +251,58 @@ def parse(text: str, *, fallback_label: str = "") -> Claim:
     label = str(values.pop("label", "") or fallback_label)
     state = str(values.pop("state", "authored"))
     return Claim(label=label, state=state, title=title, blocks=blocks, extra=tuple(extra), **values)  # type: ignore[arg-type]  # keys come from _FIELDS, whose types the branches above fix
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Headline:
+    """What a list tells of a claim, without what it says."""
+
+    label: str
+    state: str
+    created: int | None
+    source_agent: str | None
+    origin_brain: str | None
+    promoted_to: str | None
+    confidence: float | None
+
+    @property
+    def strength(self) -> Strength:
+        return Strength(rank=_STATE_RANK.get(self.state, 0), confidence=self.confidence)
+
+
+_CONFIDENCE = re.compile(r"^\[𝔻 confidence: (.*)\]\s*$", re.MULTILINE)
+
+
+def headline(text: str, *, fallback_label: str = "") -> Headline:
+    """The head of a claim as `parse` reads it, in a third of the time: a list of a large brain reads every one of them."""
+    end = text.find("\n---\n", 3)
+    if not text.startswith("---\n") or end < 0 or "\r" in text:
+        whole = parse(text, fallback_label=fallback_label)
+        return Headline(
+            label=whole.label,
+            state=whole.state,
+            created=whole.created,
+            source_agent=whole.source_agent,
+            origin_brain=whole.origin_brain,
+            promoted_to=whole.promoted_to,
+            confidence=whole.strength.confidence,
+        )
+    values: dict[str, str] = {}
+    for line in text[4:end].split("\n"):
+        key, colon, raw = line.partition(":")
+        if colon and (name := _FIELDS.get(key)) is not None and name not in values and (told := raw.strip()):
+            values[name] = told
+    created = values.get("created", "")
+    known = [value for raw in _CONFIDENCE.findall(text, end) if (value := _confidence(raw.strip())) is not None]
+    return Headline(
+        label=values.get("label") or fallback_label,
+        state=values.get("state", "authored"),
+        created=int(created) if created.isascii() and created.isdigit() and len(created) <= 18 else None,
+        source_agent=values.get("source_agent"),
+        origin_brain=values.get("origin_brain"),
+        promoted_to=values.get("promoted_to"),
+        confidence=max(known, default=None),
+    )
 
 
 def _parse_body(lines: list[str]) -> tuple[str | None, tuple[Block, ...]]:

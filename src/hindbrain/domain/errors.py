@@ -1,5 +1,6 @@
 """Errors: every way a call can fail, with a stable code, a message, a safe next step, an HTTP status and an exit code."""
 
+from hindbrain.domain import agent_errors  # noqa: F401 - its kinds belong to the table at the end
 from hindbrain.domain.error import HindbrainError, Refusal
 
 __all__ = [

@@ -28,7 +28,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     """Something that a command of recovery changed, and how to go back."""
 
     change_id: str
-    kind: str  # hosts.apply, update.apply, update.rollback, restart
+    kind: str  # hosts.apply, uninstall, update.apply, update.rollback, restart
     at: int
     host: str | None = None  # None: every host
     file: str | None = None

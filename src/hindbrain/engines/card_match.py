@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from hindbrain.domain.card import Card, CardId, Link, Role
 from hindbrain.domain.evidence import EvidenceId
 from hindbrain.engines.gate import counted
+from hindbrain.engines.text import fold
 from hindbrain.policy.cards import GATES, LEXICAL_FLOOR, LEXICAL_SHARE, RELEVANCE_DIGITS
 
-__all__ = ["CardBook", "Matched", "stands"]
+__all__ = ["CardBook", "Matched", "mentions", "stands"]
 
 
 def stands(card: Card, links: Sequence[Link]) -> bool:
@@ -21,6 +22,15 @@ def stands(card: Card, links: Sequence[Link]) -> bool:
         return True
     have = counted(links)
     return all(have[role] >= need for role, need in GATES[card.rank].needs())
+
+
+def mentions(card: Card, query: str) -> bool:
+    """Whether a card has every word that somebody typed, at least its beginning."""
+    wanted = [fold(word) for word in query.split()]
+    if not wanted:
+        return True
+    said = [fold(word) for text in (card.statement, card.content, card.field, card.id) for word in text.split()]
+    return all(any(word.startswith(one) for word in said) for one in wanted)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -175,8 +175,8 @@ class Course:
         return min(1.0, round(max(shares), 9))
 
     def elapsed(self, now: int) -> int:
-        """Milliseconds since it began; a clock that went back has not taken any."""
-        return max(0, now - self.created_at)
+        """Milliseconds since it began, until now or until it was left; a clock that went back has not taken any."""
+        return max(0, (now if self.active else self.updated_at) - self.created_at)
 
     # -- growing -----------------------------------------------------------------------------------------------------
 

@@ -1,7 +1,7 @@
 """Curves: how what a pair or a megram counts for will fade, as numbers, as a drawing of characters and as a picture. Pure."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hindbrain.domain.experience import Effective
 from hindbrain.engines.graph_formats import xml
@@ -9,7 +9,7 @@ from hindbrain.engines.potentials import potentials
 from hindbrain.policy.experience import ACTIONS
 from hindbrain.policy.fading import DAY_MS
 
-__all__ = ["HEIGHT", "INK", "MARGIN", "WIDTH", "Colour", "Curve", "drawn", "figures", "lines", "sampled", "svg"]
+__all__ = ["HEIGHT", "INK", "MARGIN", "WIDTH", "Colour", "Curve", "drawn", "earlier", "figures", "lines", "sampled", "svg"]
 
 Colour = tuple[int, int, int]
 
@@ -53,6 +53,29 @@ def sampled(megrams: Sequence[Effective], at: int, *, days: float, points: int) 
         attention=tuple(one.attention for one in sums),
         decision=tuple(one.decision for one in sums),
     )
+
+
+def earlier(megrams: Sequence[Effective], at: int, *, days: float, points: int) -> Curve:
+    """What there was day by day before, up to now; days are negative. What was forgotten since is not in it."""
+    moments = [-days * (points - 1 - turn) / (points - 1) for turn in range(points)]
+    times = [at + round(day * DAY_MS) for day in moments]
+    sums = [potentials([then for one in megrams if (then := _then(one, time)) is not None], time) for time in times]
+    return Curve(
+        days=tuple(round(day, 6) + 0.0 for day in moments),
+        attention=tuple(one.attention for one in sums),
+        decision=tuple(one.decision for one in sums),
+    )
+
+
+def _then(one: Effective, at: int) -> Effective | None:
+    """A megram as it counted at a time: before its age began anew it was as it was written."""
+    megram = one.megram
+    if at < megram.created_at:
+        return None
+    carried = one.consolidated_at if one.consolidated_at is not None and one.consolidated_at <= at else None
+    replaced = one.superseded_at if one.superseded_at is not None and one.superseded_at <= at else None
+    was = one if at >= one.origin else replace(one, level=megram.level, k=megram.k, origin=megram.created_at)
+    return replace(was, consolidated_at=carried, superseded_at=replaced)
 
 
 def drawn(curve: Curve, *, rows: int = 8) -> str:

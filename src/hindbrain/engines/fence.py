@@ -4,7 +4,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Sequence
 
-__all__ = ["cut", "fenced", "shares", "shown", "tokens"]
+__all__ = ["cut", "fenced", "plain_line", "shares", "shown", "tokens"]
 
 _RUN = re.compile(r"`{3,}")
 _MARK = " [cut]…"
@@ -20,6 +20,11 @@ def shown(text: str) -> str:
     if text.replace("\n", "").replace("\t", "").isprintable():  # as nearly all text is
         return text
     return "".join(c for c in text if c in "\n\t" or unicodedata.category(c) not in ("Cc", "Cf", "Cs", "Co", "Cn"))
+
+
+def plain_line(text: str) -> str:
+    """The same on one line, for a name inside of a sentence: what a stranger called something starts no line of its own."""
+    return " ".join(shown(text).split())
 
 
 def fenced(text: str, *, within: int | None = None) -> str:

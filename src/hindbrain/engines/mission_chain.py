@@ -11,10 +11,11 @@ import msgspec
 
 from hindbrain.domain.mission import MissionEvent
 
-__all__ = ["DIGEST", "canonical", "digest_of", "first_break", "genesis", "sealed"]
+__all__ = ["DIGEST", "canonical", "digest_of", "first_break", "genesis", "sealed", "written"]
 
 DIGEST = "sha256:"
 _DECIMALS = 9
+_LINES = ("events", "flight")  # exports that are files with one record a line
 _OUTSIDE = ("hash", "prev_hash")  # what the chain itself adds
 
 
@@ -27,6 +28,11 @@ def canonical(value: Any) -> bytes:
     """UTF-8 JSON: keys sorted, no spaces, no NaN, texts in NFC, floats to nine decimals in their shortest form."""
     made = json.dumps(_plain(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     return made.encode("utf-8", "surrogatepass")
+
+
+def written(form: str, data: Any) -> bytes:
+    """An export as a file: a packet in its canonical form, events and flight records one a line."""
+    return b"".join(canonical(one) + b"\n" for one in data) if form in _LINES else canonical(data)
 
 
 def _plain(value: Any) -> Any:

@@ -7,7 +7,7 @@ from hindbrain.domain.card import Card, Link, ReasonType, Role, Status
 from hindbrain.domain.evidence import EvidenceId
 from hindbrain.engines.text import fold
 
-__all__ = ["KEPT", "demoted", "kept", "linked", "promoted", "rejected", "retired", "unlinked"]
+__all__ = ["KEPT", "demoted", "kept", "linked", "promoted", "rejected", "rejection", "retired", "unlinked"]
 
 KEPT = "kept"  # under this name a remark says which item a person let stand
 
@@ -69,11 +69,15 @@ def unlinked(card: Card, link: Link) -> dict[str, Any]:
     return _choice("unlink", "knowledge.unlink", given, _REASON, about=f"{link.evidence_id} as {link.role.value}")
 
 
+def rejection(card: Card, shared: bool) -> dict[str, str]:
+    """The arguments of `reject` for what a card says. A short text is only known under a label: it goes as its own."""
+    label = card.text if len(fold(card.text)) < _LABEL_ALONE else card.id
+    return {"claim": label, "value": card.text} | ({"tier": "medulla"} if shared else {})
+
+
 def rejected(card: Card, shared: bool) -> dict[str, Any]:
     """Let what it says never come back; that retires every card which says it. A person confirms it by typing its name."""
-    given = {"claim": card.text if len(fold(card.text)) < _LABEL_ALONE else card.id, "value": card.text}
-    given |= {"tier": "medulla"} if shared else {}
-    return _choice("reject", "reject", given, _REASON, about=card.id) | {"confirm": True}
+    return _choice("reject", "reject", rejection(card, shared), _REASON, about=card.id) | {"confirm": True}
 
 
 def kept(card: Card, key: str) -> dict[str, Any]:

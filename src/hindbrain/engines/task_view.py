@@ -1,12 +1,12 @@
-"""How a task stands, told from its messages: what was asked, each round with its loss, what waits for a person, how it ended."""
+"""How a task stands, told from its messages: what was asked, the plan, each round with its loss, who is waited for, the end."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from hindbrain.domain.message import BusMessage, MessageType
 
-__all__ = ["Question", "Round", "TaskView", "viewed"]
+__all__ = ["Part", "Plan", "Question", "Round", "TaskView", "viewed"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,11 +38,31 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """One subtask of a plan. `state` is open, tried, matched or failed."""
+
+    intent: str
+    criteria: tuple[str, ...]
+    state: str = "open"
+    why: str = ""  # it failed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """The plan that is worked on, or was worked on last."""
+
+    number: int  # the first is 1
+    criteria: tuple[str, ...]  # of the whole
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TaskView:
     """A task as its messages tell it."""
 
     goal: str
     began_at: str
+    plan: Plan | None
     rounds: tuple[Round, ...]
     attempts: int
     waiting: tuple[Question, ...]
@@ -54,6 +74,7 @@ class TaskView:
 def viewed(messages: Iterable[BusMessage]) -> TaskView:
     """Read a task's messages, in order."""
     goal = began = ""
+    planning = _Planning()
     rounds: list[Round] = []
     waiting: dict[str, Question] = {}
     final: dict[str, Any] | None = None
@@ -67,6 +88,7 @@ def viewed(messages: Iterable[BusMessage]) -> TaskView:
         roles.append(message.sender.value)
         if "refused" in payload:
             continue
+        planning.heard(message)
         match message.type:
             case MessageType.TASK_SPEC:
                 goal = goal or str(payload["raw_input"])
@@ -84,6 +106,7 @@ def viewed(messages: Iterable[BusMessage]) -> TaskView:
     return TaskView(
         goal=goal,
         began_at=began,
+        plan=planning.plan,
         rounds=tuple(rounds),
         attempts=attempts,
         waiting=tuple(waiting.values()) if final is None else (),
@@ -91,6 +114,46 @@ def viewed(messages: Iterable[BusMessage]) -> TaskView:
         cursor=cursor,
         roles=tuple(roles),
     )
+
+
+class _Planning:
+    """The latest plan, as the messages about it come."""
+
+    def __init__(self) -> None:
+        self._number = 0
+        self._criteria: tuple[str, ...] = ()
+        self._parts: dict[str, Part] = {}
+
+    @property
+    def plan(self) -> Plan | None:
+        if not self._number:
+            return None
+        return Plan(number=self._number, criteria=self._criteria, parts=tuple(self._parts.values()))
+
+    def heard(self, message: BusMessage) -> None:
+        told = message.payload
+        match message.type:
+            case MessageType.DISPATCH_MANIFEST:
+                self._number += 1
+                self._criteria = _criteria(told["task_criteria"])
+                self._parts = {name: Part(intent="", criteria=()) for name in told["subtask_ids"]}
+            case MessageType.SUB_TASK:
+                made = Part(intent=told["intent"], criteria=_criteria(told["success_criteria"]))
+                self._parts[told["subtask_id"]] = made
+            case MessageType.EXECUTION_RESULT:
+                self._moved(told["subtask_id"], state="tried")
+            case MessageType.SUB_TASK_OUTCOME:
+                self._moved(told["subtask_id"], state=told["status"], why=told.get("failure_reason") or "")
+            case _:
+                return
+
+    def _moved(self, name: str, **changes: str) -> None:
+        if name in self._parts:  # one of an earlier plan has no part in this one
+            self._parts[name] = replace(self._parts[name], **changes)  # type: ignore[arg-type]  # all of them are texts
+
+
+def _criteria(told: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
+    return tuple(str(one["criterion"]) for one in told)
 
 
 def _round(message: BusMessage) -> Round:

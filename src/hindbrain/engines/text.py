@@ -10,7 +10,7 @@ from typing import Any
 from hindbrain.policy.lookalikes import INVISIBLE, LOOKALIKES
 from hindbrain.policy.recall import QUERY_CHARS, STOP_WORDS
 
-__all__ = ["TERMS_VERSION", "fold", "folds", "query_terms", "stem", "terms"]
+__all__ = ["TERMS_VERSION", "fold", "folds", "query_terms", "stem", "terms", "typed_terms"]
 
 # Grows with every change of what `terms` gives: an index of other terms is made again before it is asked.
 TERMS_VERSION = 2
@@ -119,6 +119,22 @@ def query_terms(text: str) -> list[str]:
     stops = _stops()
     kept = [t for t in terms(text[:QUERY_CHARS]) if t not in stops and (len(t) > 1 or not t.isascii() or t.isdigit())]
     return list(dict.fromkeys(kept))
+
+
+def typed_terms(text: str) -> tuple[list[str], str]:
+    """A question while it is typed: the words that are whole, and how the last one begins. Its ending is left open, so that it
+    finds what its stem finds as well."""
+    words = _WORD.findall(text[:QUERY_CHARS])
+    if not words:
+        return [], ""
+    before, last = text[:QUERY_CHARS].rpartition(words[-1])[0], re.split(r"[_\-]", words[-1])
+    whole = query_terms(" ".join([before, *last[:-1]]))
+    if not last[-1].isascii() and _PAIRED.search(last[-1]):
+        pairs = terms(last[-1])
+        return [*whole, *pairs[:-1]], pairs[-1] if pairs else ""
+    plain = _latin(unicodedata.normalize("NFKC", last[-1])).lower()
+    same = next((at for at, (one, other) in enumerate(zip(plain, stem(plain), strict=False)) if one != other), len(plain))
+    return whole, plain[: min(same, len(stem(plain)), _LONGEST)]
 
 
 def fold(text: str) -> str:

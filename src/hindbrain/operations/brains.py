@@ -1,4 +1,4 @@
-"""Operations on brains: ingest, init, uninit, rebind, instances."""
+"""Operations on brains: ingest, init, uninit, rebind, instances, overview."""
 
 import os
 from typing import Annotated, Any, Literal
@@ -19,7 +19,7 @@ from hindbrain.operations.registry import Effect, operation
 from hindbrain.services.call import Call
 from hindbrain.services.ingests import Request
 
-__all__ = ["ingest", "init", "instances", "rebind", "uninit"]
+__all__ = ["ingest", "init", "instances", "overview", "rebind", "uninit"]
 
 
 def _path(path: str | None, caller: Caller) -> str:
@@ -116,3 +116,14 @@ def instances(call: Call) -> dict[str, Any]:
     standing = call.house.standing
     held = standing.held(call.caller)  # first: who asks is among the sessions that are told
     return standing.instances() | {"self": standing.totals()} | held
+
+
+@operation("overview", effect=Effect.READ)
+def overview(call: Call) -> dict[str, Any]:
+    """Show a card for every brain of this home: what it holds, who works there, what waits and whether it is well.
+
+    The cards come from disk: no brain is woken, and the look counts as no query and no beat. A brain that cannot be read has a
+    card with the reason. Names of agents at work are told to a person, and to others for their own project only.
+    """
+    answer = call.house.overview.told(call.caller)
+    return {"ok": True, "schema": "hindbrain-overview-v0", **answer, "owner": call.house.standing.process()}

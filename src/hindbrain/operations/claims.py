@@ -1,4 +1,4 @@
-"""Operations on claims: memorize, history."""
+"""Operations on claims: memorize, claims, history."""
 
 from typing import Annotated, Any, Literal
 
@@ -18,12 +18,14 @@ from hindbrain.domain.errors import (
     Rejected,
     UnknownClaim,
 )
+from hindbrain.operations.memory import TimeArgument, moment
 from hindbrain.operations.registry import Effect, operation
 from hindbrain.services.call import Call
+from hindbrain.services.claim_list import Asked
 from hindbrain.services.claims import version_text
-from hindbrain.services.rendering import rendered
+from hindbrain.services.rendering import rendered, rendered_rows
 
-__all__ = ["ClaimBlock", "history", "memorize"]
+__all__ = ["ClaimBlock", "history", "list_", "memorize"]
 
 
 class ClaimBlock(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -98,6 +100,65 @@ def memorize(
         indexed=ingest_after,
         absolute=absolute,
     )
+
+
+@operation(
+    "claims",
+    effect=Effect.READ,
+    positional=("query",),
+    raises=(BrainlessRoot, CallerRootUnknown, InvalidParams),
+)
+def list_(
+    call: Call,
+    query: Annotated[
+        Annotated[str, Meta(max_length=2_000)] | None, Meta(description="words as they are typed; the last may be a beginning")
+    ] = None,
+    author: Annotated[str | None, Meta(description="only by this agent or person")] = None,
+    state: Annotated[str | None, Meta(description="only held so: authored or verified")] = None,
+    only: Annotated[
+        Literal[
+            "stale",
+            "evidence_changed",
+            "graded_wrong",
+            "graded_correct",
+            "graded_partial",
+            "demotion_pending",
+            "promoted",
+            "unattributed",
+        ]
+        | None,
+        Meta(description="only claims of which this is true"),
+    ] = None,
+    sort: Annotated[
+        Literal["best", "newest", "oldest", "label", "strength"] | None,
+        Meta(description="order; best with words, else newest"),
+    ] = None,
+    limit: Annotated[int, Meta(ge=1, le=200, description="rows at most")] = 50,
+    cursor: Annotated[Annotated[str, Meta(max_length=200)] | None, Meta(description="next_cursor of the page before")] = None,
+    as_of: TimeArgument = None,
+    tier: Annotated[str | None, Meta(description="medulla for the shared claims")] = None,
+    facets: Annotated[bool, Meta(description="also how many there are by author, state and mark")] = False,
+) -> dict[str, Any]:
+    """List the claims of this project in pages, by words, author, state or mark, as they are now or were at a time.
+
+    It is a reader's list: nothing is weighed against a task and nothing is counted. For a task ask north, for a question seek.
+    """
+    asked = Asked(
+        query=query or "",
+        agent=author,
+        belief=state,
+        only=only,
+        sort=sort,
+        limit=limit,
+        cursor=cursor,
+        as_of=moment(as_of, "as_of"),
+        facets=facets,
+    )
+    answer = call.house.claim_list.page(call.caller, asked, tier=tier)
+    text, left = rendered_rows(answer["claims"], call.house.recall.tokens)
+    more = f"{len(answer['claims'])} of {answer['total']} claims of {answer['display_name']}"
+    told = {"rendered": f"{more}\n{text}" if text else more}
+    return {"ok": True, "schema": "hindbrain-claims-v0", **answer, **told} | ({"left_out": left} if left else {})
 
 
 @operation(

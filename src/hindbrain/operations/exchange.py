@@ -5,7 +5,18 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from hindbrain.domain.errors import BrainlessRoot, HumanNeeded, InvalidParams, PathRefused
+from hindbrain.domain.errors import (
+    BrainlessRoot,
+    HumanNeeded,
+    HygieneRefused,
+    InvalidParams,
+    LedgerBroken,
+    PathRefused,
+    Rejected,
+    StaleWrite,
+    StoreNewer,
+    StoreUnavailable,
+)
 from hindbrain.operations.registry import Effect, operation
 from hindbrain.services.call import Call
 
@@ -21,14 +32,18 @@ def absolute(path: str, call: Call) -> str:
 
 
 @operation(
-    "export", effect=Effect.WRITE, progress=True, positional=("target",), raises=(BrainlessRoot, InvalidParams, PathRefused)
+    "export",
+    effect=Effect.WRITE,
+    progress=True,
+    positional=("target",),
+    raises=(BrainlessRoot, InvalidParams, PathRefused, StoreUnavailable),
 )
 def export(
     call: Call,
     target: Annotated[str, Meta(description="file to write, .tar.gz; never overwritten")],
     tier: Annotated[str | None, Meta(description="medulla for the shared one")] = None,
 ) -> dict[str, Any]:
-    """Write everything of this brain as one archive of plain files: claims, evidence, cards with their history, ledger."""
+    """Write everything of this brain as one archive of plain files. The same memory gives the same bytes."""
     return call.house.exchange.export(call.caller, target=absolute(target, call), tier=tier, progress=call.progress)
 
 
@@ -38,16 +53,31 @@ def export(
     idempotent=True,
     progress=True,
     positional=("source",),
-    raises=(BrainlessRoot, HumanNeeded, InvalidParams, PathRefused),
+    raises=(
+        BrainlessRoot,
+        HumanNeeded,
+        HygieneRefused,
+        InvalidParams,
+        LedgerBroken,
+        PathRefused,
+        Rejected,
+        StaleWrite,
+        StoreNewer,
+        StoreUnavailable,
+    ),
 )
 def import_(
     call: Call,
     source: Annotated[str, Meta(description="file that export wrote")],
     tier: Annotated[str | None, Meta(description="medulla for the shared one")] = None,
     dry_run: Annotated[bool, Meta(description="only report")] = False,
-    as_candidates: AsCandidates = False,
+    as_candidates: Annotated[
+        bool, Meta(description="never restore: take in thing by thing, and cards that were active as candidates")
+    ] = False,
 ) -> dict[str, Any]:
-    """Read an export into this brain, through the same gateway as any write; says what was taken and refused, and why."""
+    """Read an export: a brain that holds nothing becomes the exported one, any other takes it in thing by thing.
+
+    Thing by thing means through the same gateway as any write; the answer says what was taken and refused, and why."""
     return call.house.exchange.take_in(
         call.caller,
         source=absolute(source, call),

@@ -1,4 +1,5 @@
-"""Operations on experience: query, explain, curve, summary, dream, feedback, remember, forget, export, import, propose."""
+"""Operations on experience: query, explain, curve, summary, pairs, nights, dream, feedback, remember, forget, export, import,
+propose."""
 
 from typing import Annotated, Any, Literal
 
@@ -19,7 +20,21 @@ from hindbrain.operations.registry import Effect, operation
 from hindbrain.policy.experience import GLOBAL_ENTITY, GLOBAL_SPACE
 from hindbrain.services.call import Call, Retrieved
 
-__all__ = ["curve", "dream", "explain", "export", "feedback", "forget", "import_", "propose", "query", "remember", "summary"]
+__all__ = [
+    "curve",
+    "dream",
+    "explain",
+    "export",
+    "feedback",
+    "forget",
+    "import_",
+    "nights",
+    "pairs",
+    "propose",
+    "query",
+    "remember",
+    "summary",
+]
 
 Id = Annotated[str, Meta(description="id of an experience, or how it begins")]
 Space = Annotated[str, Meta(description="kind of act, such as tool:glob or intent:fix_the_build")]
@@ -59,18 +74,40 @@ def curve(
     megram: Annotated[str | None, Meta(description="one experience, by its id or how that begins")] = None,
     days: Annotated[float, Meta(gt=0, le=3650, description="how far to look ahead")] = 60.0,
     out: Annotated[str | None, Meta(description="file to write the picture to, .svg or .png; never overwritten")] = None,
+    back: Annotated[float, Meta(ge=0, le=3650, description="how many days to look back, too; gives before")] = 0.0,
 ) -> dict[str, Any]:
     """Draw how an experience, or all about one thing, fades from now on; with `out` also as a picture."""
     path = absolute(out, call) if out is not None else None
-    return call.house.telling.curve(call.caller, space=space, entity=entity, id_prefix=megram, days=days, out=path)
+    return call.house.telling.curve(call.caller, space=space, entity=entity, id_prefix=megram, days=days, out=path, back=back)
 
 
 @operation("experience.summary", effect=Effect.READ, raises=(BrainlessRoot,))
 def summary(
     call: Call, verbose: Annotated[bool, Meta(description="every group with its sums and entries")] = False
 ) -> dict[str, Any]:
-    """How much experience there is at each level, and every rule that came of it."""
+    """How much experience there is at each level, every rule that came of it, and what would take the trust of each."""
     return call.house.telling.summary(call.caller, verbose=verbose)
+
+
+@operation("experience.pairs", effect=Effect.READ, positional=("find",), raises=(BrainlessRoot,))
+def pairs(
+    call: Call,
+    find: Annotated[str, Meta(max_length=400, description="words that its names have")] = "",
+    action: Annotated[
+        Literal["Exploit", "Avoid", "Caution", "Ignore"] | None, Meta(description="only pairs that advise this")
+    ] = None,
+    limit: Annotated[int, Meta(ge=1, le=500, description="pairs at most, the strongest; total counts all")] = 100,
+) -> dict[str, Any]:
+    """Every pair that something was experienced with: attention, decision, what they advise, and how many at each level."""
+    return call.house.survey.pairs(call.caller, find=find, action=action, limit=limit)
+
+
+@operation("experience.nights", effect=Effect.READ, raises=(BrainlessRoot,))
+def nights(
+    call: Call, limit: Annotated[int, Meta(ge=1, le=200, description="nights at most, the latest first")] = 10
+) -> dict[str, Any]:
+    """What the Dreamer did in its last nights: what it forgot, which rules it made, and which lost their trust."""
+    return call.house.survey.nights(call.caller, limit=limit)
 
 
 @operation("experience.dream", effect=Effect.WRITE, idempotent=True, raises=(BrainlessRoot,))

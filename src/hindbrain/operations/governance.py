@@ -96,13 +96,15 @@ def consolidate(
 )
 def reject(
     call: Call,
-    claim: Subject,
+    claim: Annotated[str, Meta(description="slug or label; or id of a card, for what it says")],
     reason: Annotated[str, Meta(description="why it must not come back")] = "",
     value: Annotated[str | None, Meta(description="the text to reject, when it is not the live one")] = None,
     tier: Tier = None,
     lift: Annotated[bool, Meta(description="take the rejection back")] = False,
 ) -> dict[str, Any]:
     """Reject a value for good, or lift that: no channel, label, case, spacing or look-alike brings a rejected one back."""
+    if claim.startswith("card_") and value is None and (said := call.house.cards.rejection(call.caller, claim)):
+        claim, value, tier = said["claim"], said["value"], said.get("tier")
     return call.house.erasure.reject(call.caller, claim=claim, value=value, reason=reason, tier=tier, lift=lift)
 
 

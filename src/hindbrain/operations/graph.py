@@ -17,6 +17,7 @@ __all__ = [
     "drift",
     "federate",
     "federate_auto",
+    "graph_columns",
     "graph_export",
     "graph_show",
     "impact",
@@ -238,6 +239,21 @@ def graph_show(
 ) -> Retrieved:
     """Show a neighbourhood of the graph as a tree: what a node is bound to, by which relation, in which direction."""
     return call.house.graph.views.show(call.caller, node=node, depth=depth, each=each, brain=brain)
+
+
+@operation(
+    "graph.columns",
+    effect=Effect.READ,
+    raises=_ASKING,
+    left_out={"mcp": "megabytes of numbers for a page that draws them; graph.show answers in words"},
+)
+def graph_columns(
+    call: Call,
+    node: Annotated[str | None, Meta(description="a node whose neighbours are drawn even where the graph is too large")] = None,
+    brain: BrainArgument = None,
+) -> dict[str, Any]:
+    """Give the graph as columns of numbers, as the Hall draws it: each claim is one node beside the code it cites."""
+    return call.house.graph.views.columns(call.caller, node=node, brain=brain)
 
 
 @operation("graph.export", effect=Effect.WRITE, positional=("target",), raises=(*_ASKING, PathRefused))

@@ -264,10 +264,16 @@ def list_(
     anchor_kind: Annotated[Literal["worktree", "repo", "global"] | None, Meta(description="only anchored so")] = None,
     anchor_id: Annotated[str | None, Meta(description="only anchored here")] = None,
     limit: Annotated[int, Meta(ge=1, le=1000, description="cards at most")] = 50,
+    query: Annotated[
+        Annotated[str, Meta(max_length=WORD_MAX)] | None, Meta(description="only with all these words, or their beginnings")
+    ] = None,
+    brain: Annotated[Literal["project", "medulla"] | None, Meta(description="only of this brain; default is both")] = None,
+    gates: Annotated[bool, Meta(description="also what each lacks for its active status")] = False,
+    facets: Annotated[bool, Meta(description="also which subjects and domains there are")] = False,
 ) -> dict[str, Any]:
-    """List cards by rank, status and id, with how many there are in all."""
+    """List cards by rank, status and id, with how many there are in all and of each rank and status."""
     where = CardFilter(tier=tier, status=status, domain=domain, field=field, anchor_kind=anchor_kind, anchor_id=anchor_id)
-    answer = call.house.cards.listed(call.caller, where, limit=limit)
+    answer = call.house.cards.listed(call.caller, where, limit=limit, query=query, tier=brain, gates=gates, facets=facets)
     shown, left = rendered([card_text(row) for row in answer["cards"]], call.house.recall.tokens)
     return answer | {"rendered": shown or "no cards"} | ({"left_out": left} if left else {})
 

@@ -7,6 +7,7 @@ from msgspec import Meta
 from hindbrain.domain.errors import BrainlessRoot
 from hindbrain.operations.registry import Effect, operation
 from hindbrain.services.call import Call
+from hindbrain.services.ledgers import Asked
 
 __all__ = ["show", "verify"]
 
@@ -23,9 +24,13 @@ def verify(call: Call, tier: Tier = None) -> dict[str, Any]:
 def show(
     call: Call,
     after: Annotated[int, Meta(ge=0, description="only entries after this number")] = 0,
-    limit: Annotated[int, Meta(ge=1, le=5000, description="entries at most, oldest first")] = 50,
+    limit: Annotated[int, Meta(ge=1, le=5000, description="entries at most")] = 50,
     act: Annotated[str | None, Meta(description="prefix such as claim. or brain.")] = None,
     tier: Tier = None,
+    before: Annotated[Annotated[int, Meta(ge=1)] | None, Meta(description="only entries before this number")] = None,
+    newest: Annotated[bool, Meta(description="the last one first; oldest first without it")] = False,
+    subject: Annotated[str | None, Meta(description="only about this: slug of a claim, or a subject as entries name it")] = None,
 ) -> dict[str, Any]:
     """Show the record of this brain: who did what, when, by which channel."""
-    return call.house.ledgers.show(call.caller, after=after, limit=limit, act=act, tier=tier)
+    asked = Asked(after=after, before=before, limit=limit, act=act, subject=subject, newest=newest)
+    return call.house.ledgers.show(call.caller, asked, tier=tier)

@@ -26,6 +26,7 @@ from hindbrain.policy.evidence import WORD_MAX
 from hindbrain.services.call import Call, Retrieved
 from hindbrain.services.evidence import Observation
 from hindbrain.services.evidence_ingest import Request
+from hindbrain.services.evidence_list import Wanted
 from hindbrain.services.evidence_render import hit_text, known
 from hindbrain.services.rendering import gap_text, rendered
 from hindbrain.stores.evidence_files import Ignoring
@@ -243,10 +244,14 @@ def search(
 
 @operation("memory.get", effect=Effect.READ, positional=("evidence_id",), raises=(UnknownEvidence,))
 def get(
-    call: Call, evidence_id: Id, deleted: Annotated[bool, Meta(description="also when it was deleted")] = False
+    call: Call,
+    evidence_id: Id,
+    deleted: Annotated[bool, Meta(description="also when it was deleted")] = False,
+    around: Annotated[int, Meta(ge=0, le=20, description="rows before and after it in its conversation, so many each")] = 0,
+    citing: Annotated[bool, Meta(description="also the cards that cite it, each with the role it has there")] = False,
 ) -> dict[str, Any]:
     """Show one row of evidence whole, with its source, scope and place in its conversation."""
-    answer = call.house.observations.get(call.caller, evidence_id=evidence_id, deleted=deleted)
+    answer = call.house.observations.get(call.caller, evidence_id=evidence_id, deleted=deleted, around=around, citing=citing)
     return answer | {"rendered": rendered([hit_text(answer)], call.house.recall.tokens)[0]}
 
 
@@ -264,12 +269,12 @@ def list_(
     deleted: Annotated[bool, Meta(description="what was deleted and can be brought back")] = False,
     limit: Annotated[int, Meta(ge=1, le=1000, description="rows at most")] = 50,
     newest: Annotated[bool, Meta(description="newest first; oldest first without it")] = True,
+    cursor: Annotated[Annotated[str, Meta(max_length=200)] | None, Meta(description="next_cursor of the page before")] = None,
 ) -> dict[str, Any]:
-    """List evidence by filters, newest first, with how much there is in all."""
+    """List evidence by filters in pages, newest first, with how much there is in all."""
     where = Where(wing=wing, room=room, thread=thread, source=source, tag=tag, anchor_kind=anchor_kind)
-    answer = call.house.observations.listed(
-        call.caller, where=where, anchor_id=anchor_id, tier=tier, deleted=deleted, limit=limit, newest=newest
-    )
+    wanted = Wanted(where=where, anchor_id=anchor_id, deleted=deleted, limit=limit, newest=newest, cursor=cursor)
+    answer = call.house.evidence_list.page(call.caller, wanted, tier=tier)
     shown, left = rendered([hit_text(row) for row in answer["rows"]], call.house.recall.tokens)
     return answer | {"rendered": shown or "no evidence"} | ({"left_out": left} if left else {})
 

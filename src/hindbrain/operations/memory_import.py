@@ -22,6 +22,10 @@ from hindbrain.services.memory_import import Request
 
 __all__ = ["import_"]
 
+KindName = Literal[
+    "auto", "mempal", "mempalace", "m1nd", "claude-mem", "basic-memory", "mcp-memory", "mem0", "claude-code", "codex"
+]
+
 
 @operation(
     "memory.import",
@@ -43,16 +47,27 @@ __all__ = ["import_"]
 )
 def import_(
     call: Call,
-    path: Annotated[str, Meta(description="palace.db of mempal, chroma.sqlite3 of MemPalace, or their directory")],
-    kind: Annotated[Literal["auto", "mempal", "mempalace"], Meta(description="whose memory it is")] = "auto",
-    wings: Annotated[list[str] | None, Meta(description="only these; cards, facts and outcomes belong to none")] = None,
+    path: Annotated[str, Meta(description="where the other program keeps its memory: a database, a file or a directory")],
+    kind: Annotated[KindName, Meta(description="whose memory it is")] = "auto",
+    wings: Annotated[
+        list[str] | None, Meta(description="of a palace only these; cards, facts and outcomes belong to none")
+    ] = None,
+    project: Annotated[
+        list[str] | None, Meta(description="projects of the source that belong here too; a person's choice")
+    ] = None,
     execute: Annotated[bool, Meta(description="do it; without, only tell what would come")] = False,
     as_candidates: AsCandidates = False,
 ) -> dict[str, Any]:
-    """Take over the memory of mempal or MemPalace. Without execute it only tells what would come, what is odd and what stays out.
+    """Take over the memory of another program. Without execute it only tells what would come, what is refused and what stays out.
 
-    The other database is read from a copy and never changed. A second import brings nothing twice."""
+    Knows mempal, MemPalace, m1nd, claude-mem, basic-memory, the MCP reference memory server, mem0, Claude Code and Codex. The
+    other program's files are never changed. Only what belonged to this project comes. A second import brings nothing twice."""
     request = Request(
-        path=absolute(path, call), kind=kind, wings=tuple(wings or ()), execute=execute, as_candidates=as_candidates
+        path=absolute(path, call),
+        kind=kind,
+        wings=tuple(wings or ()),
+        projects=tuple(project or ()),
+        execute=execute,
+        as_candidates=as_candidates,
     )
-    return call.house.memory_import.run(call.caller, request, call.progress)
+    return call.house.moving.run(call.caller, request, call.progress)

@@ -281,9 +281,12 @@ def listed(
     agent: Annotated[Annotated[str, Meta(max_length=200)] | None, Meta(description="only missions of this agent")] = None,
     state: Annotated[str | None, Meta(description="only active, handed_off, closed or abandoned ones")] = None,
     limit: Annotated[int, Meta(ge=1, le=200, description="missions at most, the latest first")] = 20,
+    standing: Annotated[
+        bool, Meta(description="also how far each is: budget used, claims, warnings; reads their events")
+    ] = False,
 ) -> dict[str, Any]:
     """List the missions of this project, the latest first."""
-    return call.house.missions.telling.listed(call.caller, agent=agent, state=state, limit=limit)
+    return call.house.missions.telling.listed(call.caller, agent=agent, state=state, limit=limit, standing=standing)
 
 
 @operation("route_explain", effect=Effect.READ, positional=("mission_id",), raises=_READ)
@@ -307,12 +310,13 @@ def export(
     call: Call,
     mission_id: SeenMissionId = None,
     format: Annotated[str, Meta(description="state, events, flight, handoff, proof or prov-json")] = "state",  # noqa: A002
+    file: Annotated[bool, Meta(description="also the text of the file that verify_packet takes, byte for byte")] = False,
 ) -> dict[str, Any]:
     """Give a mission as data: its state, events, flight record, hand-over, proof packet or PROV-JSON.
 
     On the command line --out FILE writes it as a file, byte for byte as verify-packet wants it; a file that is there is never
     overwritten."""
-    return call.house.missions.telling.export(call.caller, mission_id=mission_id, form=format)
+    return call.house.missions.telling.export(call.caller, mission_id=mission_id, form=format, file=file)
 
 
 @operation(

@@ -2,6 +2,7 @@
 
 import datetime
 import os
+from dataclasses import replace
 from typing import Annotated, Any
 
 from msgspec import Meta
@@ -13,6 +14,8 @@ from hindbrain.policy.code_search import NORTH_ANCHORS
 from hindbrain.policy.recall import BEAT_MIN_SCORE, SEEK_TOP_K
 from hindbrain.services.call import Call, Retrieved
 from hindbrain.services.code_rows import with_anchors, with_code
+from hindbrain.services.experience.instincts import instinct_texts
+from hindbrain.services.explaining import Trace, explained
 from hindbrain.services.recall import WIDE_IS_OFF, tier_asked
 from hindbrain.services.rendering import claims_known, gap_text, rendered_rows
 
@@ -35,16 +38,30 @@ def north(
     call: Call,
     task: Annotated[str | None, Meta(description="what you are about to do, in a sentence")] = None,
     tier: TierArgument = None,
+    explain: Annotated[
+        bool, Meta(description="also why each row stands where it does, and what it costs; a look, not a beat")
+    ] = False,
 ) -> Retrieved:
     """Start here: what this project and the medulla know about your task, what disagrees, what is missing, and one next move."""
     route = call.house.router.route(call.caller)
-    call.house.counters.add(route.brain, "queries_processed")
-    found = call.house.north.north(call.caller, task=task, tier=tier)
+    trace = Trace() if explain else None
+    if trace is None:
+        call.house.counters.add(route.brain, "queries_processed")
+    found = call.house.north.north(call.caller, task=task, tier=tier, trace=trace)
     if task is None or not task.strip():
-        return found
+        return _explained(call, found, trace)
     code = call.house.finding.code(route, task, limit=NORTH_ANCHORS, tier=tier, min_score=BEAT_MIN_SCORE)
     answer = with_anchors(found.answer, code, budget=call.house.recall.tokens)
-    return Retrieved(answer=answer, candidates=found.candidates + len(code.rows), scope=found.scope)
+    found = Retrieved(answer=answer, candidates=found.candidates + len(code.rows), scope=found.scope)
+    return _explained(call, found, trace)
+
+
+def _explained(call: Call, found: Retrieved, trace: Trace | None) -> Retrieved:
+    if trace is None:
+        return found
+    told = [*instinct_texts(found.answer.get("instincts") or {})]
+    why = explained(found.answer, trace, instincts=told, budget=call.house.recall.tokens)
+    return replace(found, answer={**found.answer, "explain": why})
 
 
 @operation("seek", effect=Effect.READ, everyday=True, retrieval=True, positional=("query",), raises=(InvalidParams,))

@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import keyword
 import re
 import shlex
 import time
@@ -90,7 +91,9 @@ def _arguments(name: str, run: Callable[..., Any]) -> type[msgspec.Struct]:
         else:
             fields.append((parameter.name, kind, parameter.default))
     title = "".join(part.title() for part in name.replace(".", "_").split("_"))
-    return msgspec.defstruct(title, fields, kw_only=True, forbid_unknown_fields=True)
+    # A letter has a `class`, which no parameter can be called: `class_` stands for it.
+    wire = {one[0]: one[0][:-1] for one in fields if one[0].endswith("_") and keyword.iskeyword(one[0][:-1])}
+    return msgspec.defstruct(title, fields, kw_only=True, forbid_unknown_fields=True, rename=wire)
 
 
 _COMMON = {
@@ -154,7 +157,8 @@ def dispatch(call: Call, name: str, arguments: Mapping[str, Any]) -> dict[str, A
     candidates: int | None = None
     scope: str | None = None
     error: str | None = None
-    given = {key: value for key, value in arguments.items() if key not in _COMMON and key != "_meta"}
+    own = op.arguments.__struct_encode_fields__  # an operation about agents has an agent_id of its own
+    given = {key: value for key, value in arguments.items() if (key not in _COMMON or key in own) and key != "_meta"}
     watched = name in OBSERVED or name in RECOVERY_STEPS
     mission = given.pop("mission_id", None) if watched else None
     began = time.monotonic()
@@ -250,4 +254,4 @@ def _way_out(op: Operation, said: str) -> str:
         schema = input_schema(op)["properties"][named[1]]
         values = [value for one in (schema, *schema.get("anyOf", ())) for value in one.get("enum", ())]
         return f"give {named[1]} as one of {', '.join(map(str, values))}"
-    return f"the arguments of {op.name} are: {', '.join(op.arguments.__struct_fields__) or 'none'}"
+    return f"the arguments of {op.name} are: {', '.join(op.arguments.__struct_encode_fields__) or 'none'}"

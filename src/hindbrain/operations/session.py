@@ -25,6 +25,9 @@ __all__ = [
 ]
 
 KNOWLEDGE_TOOLS = ("context", "brief", "adoption", "bus")
+_STRANGE = (
+    "Stop: this session reaches another brain than the one you were given. Set the variables of your packet, or ask its maker."
+)
 
 Scope = Annotated[str | None, Meta(description="the scope you asked for")]
 Tools = Annotated[list[str] | None, Meta(description="tools your host shows you")]
@@ -43,14 +46,26 @@ def session_handshake(
     observed_tool_count: int | None = None,
     available_tools: Tools = None,
     missing_tools: Tools = None,
-    expected_binding: Annotated[dict[str, Any] | None, Meta(description="fingerprint you started with")] = None,
+    expected_binding: Annotated[dict[str, Any] | None, Meta(description="binding of your packet, or fingerprint you had")] = None,
 ) -> dict[str, Any]:
     """Say who serves this session, from which files, how far to trust it, and where a write would go. Probes nothing."""
     answer = call.house.standing.handshake(call.caller, scope=scope, available=available_tools, missing=missing_tools or ())
-    if expected_binding is not None:
-        finger = answer["binding_fingerprint"]
-        answer["binding_matches"] = all(finger.get(key) == value for key, value in expected_binding.items())
-    return answer
+    return answer if expected_binding is None else answer | _compared(expected_binding, answer, call)
+
+
+def _compared(expected: dict[str, Any], answer: dict[str, Any], call: Call) -> dict[str, Any]:
+    """Whether this session reached the brain that somebody named, with both values. What names no brain proves nothing."""
+    brain = call.house.router.route(call.caller).brain
+    own = {"workspace_root": brain.root if brain else None, "fingerprint": brain.fingerprint if brain else None}
+    actual = answer["binding_fingerprint"] | own
+    named = {key: value for key, value in expected.items() if key in actual}
+    match = bool(named) and all(actual[key] == value for key, value in named.items())
+    return {
+        **({} if match else {"next_action": _STRANGE}),
+        "binding_match": match,
+        "expected_binding": named,
+        "actual_binding": {key: actual[key] for key in {**own, **named}},
+    }
 
 
 def _observed(**facts: Any) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 __all__ = [
+    "COLUMNS",
     "DIMENSIONS",
     "EXPORT_EDGES",
     "EXPORT_INLINE",
@@ -24,6 +25,7 @@ __all__ = [
     "TEMPORAL",
     "TRACE",
     "TRUST",
+    "Drawn",
     "Spread",
 ]
 
@@ -241,6 +243,18 @@ class _Shown:
 
 
 SHOWN = _Shown()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drawn:
+    """How much of a graph one page draws."""
+
+    nodes: int = 20_000  # beyond, a screen has fewer pixels than there are nodes
+    edges: int = 100_000  # most of an answer's bytes: about ten each
+    claims: int = 2_000  # claims that stand beside the code they cite
+
+
+COLUMNS = Drawn()
 EXPORT_INLINE = 400_000  # bytes of an export that fit into an answer
 EXPORT_EDGES: Mapping[str, int] = {
     "graphml": 500_000,

@@ -5,6 +5,10 @@ from dataclasses import dataclass
 __all__ = [
     "BEAT_CANDIDATES",
     "BEAT_MIN_SCORE",
+    "EXPLAINED_ROWS",
+    "LISTED_BY_LABEL",
+    "LISTED_MATCHES",
+    "LISTED_PAST",
     "LOOKUP_CLAIMS",
     "MEANING",
     "QUERY_CHARS",
@@ -24,6 +28,10 @@ RECENT_ROWS = 3  # shown when nothing matches: enough to see that memory exists,
 ROW_MIN_TOKENS = 32  # below this a row shows neither whose it is nor what it says: better fewer rows
 SEEK_TOP_K = 20
 LOOKUP_CLAIMS = 3_000  # claims a lookup may rank, about two milliseconds; the rarest words of a question come first
+EXPLAINED_ROWS = 100  # candidates that an explanation names beside the rows it shows
+LISTED_BY_LABEL = 1_000  # matches of a list that are counted and put by label; a reader of more gives another word
+LISTED_MATCHES = 20_000  # claims by words that a filter is put on, some thirty milliseconds
+LISTED_PAST = 20_000  # ended versions that a look into the past reads back through, the last ended first
 QUERY_CHARS = 20_000  # of a question that are read: pages of an issue; a megabyte would only cost time
 QUERY_TERMS = 48  # words of a question that are looked at; a task of a page says what it is about at its start
 

@@ -1,6 +1,6 @@
 """The story of a brain: each act of the ledger in words. What stands in braces comes from the entry."""
 
-__all__ = ["LIMIT", "LIMIT_MOST", "REASON_MAX", "SENTENCES", "STATEMENT_SHOWN", "TOLD_OF_TASKS"]
+__all__ = ["LIMIT", "LIMIT_MOST", "REASON_MAX", "ROLE_NAMES", "SENTENCES", "STATEMENT_SHOWN", "TOLD_OF_TASKS"]
 
 LIMIT = 50
 LIMIT_MOST = 5_000
@@ -19,13 +19,21 @@ SENTENCES: dict[str, str] = {
     "evidence.purge": "erased {rows} deleted row(s) of evidence for good",
     "evidence.forget": "forgot {rows} row(s) of evidence",
     "evidence.reject": "cut a rejected value out of {rows} row(s) of evidence",
-    "control.message": "{from} said {type} to {to} in a task",
+    "control.message": "{sender} to {receiver}, in a task: {message}",
     "control.conversation": "asked something that was no task",
     "control.model_call": "asked the model {model} for {role}",
     "control.model_answer": "got the answer of a model",
     "control.tuning_applied": "applied other numbers of the controller",
     "control.tuning_undone": "took applied numbers of the controller back",
     "mission.context_guard": "looked where a mission is",
+    "mission.file_read": "read a file in a mission",
+    "mission.literal_search": "searched for words in a mission",
+    "mission.semantic_search": "searched by meaning in a mission",
+    "mission.graph_query": "asked the graph in a mission",
+    "mission.test_run": "ran tests in a mission",
+    "mission.command": "ran a command in a mission",
+    "mission.file_edit": "changed a file in a mission",
+    "mission.hypothesis": "supposed something in a mission",
     "mission.claim": "claimed something in a mission",
     "mission.verify": "judged a claim of a mission",
     "mission.handoff": "handed a mission over",
@@ -86,6 +94,19 @@ SENTENCES: dict[str, str] = {
     "index.rebuild": "made an index anew",
     "boot.set": "set a key of the boot memory",
     "boot.delete": "deleted a key of the boot memory",
+}
+
+# Who is who in a task.
+ROLE_NAMES = {
+    "R1": "perceiver",
+    "R2": "planner",
+    "R3": "executor",
+    "R4a": "validator",
+    "R4b": "judge",
+    "R5": "memory",
+    "R6": "auditor",
+    "R7": "controller",
+    "User": "person",
 }
 
 # Of what is said in a task a story tells its beginning and its end; `control watch` tells all of it.

@@ -20,7 +20,6 @@ from hindbrain.engines.readiness import default_of, gate, gate_of, readiness
 from hindbrain.policy.adoption import GATES, ID_PREFIX, READINESS, TEXT_MAX
 from hindbrain.policy.evidence import WORD_MAX
 from hindbrain.services.brains import Brains, OpenBrain
-from hindbrain.services.events import Events
 from hindbrain.services.evidence import iso
 from hindbrain.services.evidence_guard import check_word, check_words, traces_of
 from hindbrain.services.gateway import Gateway
@@ -81,7 +80,6 @@ class Adoption:
         brains: Brains,
         router: Router,
         gateway: Gateway,
-        events: Events,
         clock: Callable[[], int],
         *,
         enabled: bool,
@@ -89,7 +87,6 @@ class Adoption:
         self._brains = brains
         self._router = router
         self._gateway = gateway
-        self._events = events
         self._clock = clock
         self._enabled = enabled
 
@@ -191,7 +188,6 @@ class Adoption:
             self._check_rejected(opened, record)
             event = replace(event, seq=writer.append(act).seq)
             writer.put_adoption(event)
-        self._events.publish({"brain": brain.name, "act": act.act}, session=caller.session)
         return event
 
     def _open_to(self, caller: Caller) -> Brain:

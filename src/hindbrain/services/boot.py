@@ -12,7 +12,6 @@ from hindbrain.domain.ledger import Act
 from hindbrain.policy.etiquette import BIRTH_WARNING, may_share
 from hindbrain.policy.limits import CLAIM_MAX_BYTES
 from hindbrain.services.brains import Brains, OpenBrain
-from hindbrain.services.events import Events
 from hindbrain.services.gateway import Gateway
 from hindbrain.services.recall import WIDE_IS_OFF, tier_asked
 from hindbrain.services.routing import Router
@@ -28,14 +27,11 @@ SCHEMA = "m1nd-boot-memory-v0"
 class Boot:
     """get, list, set and delete of boot entries."""
 
-    def __init__(
-        self, brains: Brains, router: Router, gateway: Gateway, maker: RowMaker, events: Events, clock: Callable[[], int]
-    ) -> None:
+    def __init__(self, brains: Brains, router: Router, gateway: Gateway, maker: RowMaker, clock: Callable[[], int]) -> None:
         self._brains = brains
         self._router = router
         self._gateway = gateway
         self._maker = maker
-        self._events = events
         self._clock = clock
 
     def write(
@@ -81,7 +77,6 @@ class Boot:
                 elif not writer.drop_boot(key):
                     raise UnknownClaim(f"{brain.display_name} has no boot key {key!r}", fix="boot_memory list shows the keys")
             self._show(opened)
-        self._events.publish({"brain": brain.name, "act": act}, session=caller.session)
         answer: dict[str, Any] = {
             "ok": True,
             "schema": SCHEMA,

@@ -3,14 +3,16 @@
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from hindbrain.domain.brain import Brain, contains
 from hindbrain.domain.errors import StoreBehind
+from hindbrain.domain.ledger import Entry
 from hindbrain.settings import Settings
 from hindbrain.stores.files import ClaimDirectory
 from hindbrain.stores.filestate import FileState
@@ -148,6 +150,7 @@ class Brains:
         self._warm: OrderedDict[str, OpenBrain] = OrderedDict()
         self._lock = threading.RLock()
         self.before_close: Callable[[OpenBrain], None] = lambda _: None
+        self.committed: Callable[[str, Sequence[Entry], Sequence[str]], None] = lambda name, entries, slugs: None
 
     def all(self) -> list[Brain]:
         """Every project brain, from disk, whether or not it is loaded."""
@@ -156,6 +159,11 @@ class Brains:
     def covering(self, root: str) -> Brain | None:
         """The brain of the nearest directory at or above a canonical root; a linked worktree belongs to its repository."""
         return self._at_or_above(root) or self._by_ingest_root(root)
+
+    def name_covering(self, root: str) -> str | None:
+        """The name of that brain."""
+        brain = self.covering(root)
+        return brain.name if brain is not None else None
 
     def _at_or_above(self, root: str) -> Brain | None:
         repository = repository_of(root)
@@ -174,6 +182,15 @@ class Brains:
             if owner := index.get(candidate):
                 return self.home.project(owner)
         return None
+
+    @property
+    def served(self) -> bool:
+        """Whether the brains lie on a server, not in files of this home."""
+        return self._shared_store
+
+    def store_of(self, brain: Brain) -> BrainStore:
+        """A store of one's own on a brain, beside the shelf: nothing is woken by it. Whoever asks closes it."""
+        return self._open_store(brain, self.home.brain_dir(brain))
 
     def has_medulla(self) -> bool:
         """False until something was shared: reading never creates the medulla."""
@@ -222,6 +239,7 @@ class Brains:
                     self._look(directory)
                 self.home.make(directory)
                 opened = OpenBrain(brain, directory, self._open_store(brain, directory))
+                opened.store.committed = partial(self.committed, brain.name)
                 self._warm[brain.name] = opened
                 fresh = True
             else:

@@ -27,7 +27,7 @@ from hindbrain.services.evidence_guard import check_word, check_words, row_print
 from hindbrain.services.gateway import Gateway
 from hindbrain.stores.port import Writer
 
-__all__ = ["Arrival", "Arrivals", "Arrived", "refusal", "shown"]
+__all__ = ["Arrival", "Arrivals", "Arrived", "plain", "refusal", "shown"]
 
 _BATCH = 100  # cards a transaction: each whole, and commits stay rare
 
@@ -73,7 +73,12 @@ class Arrived:
 def shown(name: str) -> str:
     """The name of a row of elsewhere as an answer may repeat it: whoever wrote that row may have put anything there."""
     secret = any(hit.pattern_class != HIGH_ENTROPY["name"] for hit in scan(name))
-    return "(a name that looks like a secret)" if secret else name[:120]
+    return "(a name that looks like a secret)" if secret else plain(name)[:120]
+
+
+def plain(text: str) -> str:
+    """On one line, and without what a terminal or a reader would obey or could not write."""
+    return "".join(char if char.isprintable() else "\ufffd" for char in text)
 
 
 def refusal(name: str, error: HindbrainError) -> dict[str, Any]:

@@ -14,7 +14,6 @@ from hindbrain.engines.gate import counted
 from hindbrain.policy.cards import GATES
 from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.card_acts import tell
-from hindbrain.services.events import Events
 from hindbrain.services.evidence_guard import row_print, traces_of, values_of
 from hindbrain.services.gateway import Gateway, strings_in
 from hindbrain.services.missions.erasing import OUT_OF_REACH, MissionErasure, sentence
@@ -44,13 +43,10 @@ def holds(card: Card, marks: Collection[str], salt: str) -> bool:
 class CardErasure:
     """What `forget` and `reject` do to cards."""
 
-    def __init__(
-        self, brains: Brains, gateway: Gateway, missions: MissionErasure, events: Events, clock: Callable[[], int]
-    ) -> None:
+    def __init__(self, brains: Brains, gateway: Gateway, missions: MissionErasure, clock: Callable[[], int]) -> None:
         self._brains = brains
         self._missions = missions
         self._gateway = gateway
-        self._events = events
         self._clock = clock
 
     def reach(
@@ -124,8 +120,6 @@ class CardErasure:
                 if now is not None and now.status is not Status.RETIRED:
                     self._move(caller, writer, now, Status.RETIRED, EventType.RETIRED, _REJECTED, salt)
             self._sweep(opened, writer, marks, salt)
-        if hit:
-            self._events.publish({"brain": opened.brain.name, "act": "card.retired"}, session=caller.session)
         return len(hit)
 
     def forget_outcome(self, caller: Caller, *, event_id: str, among: Collection[Brain]) -> dict[str, Any]:
@@ -179,7 +173,6 @@ class CardErasure:
                 unreached.append({"brain": brain.name, "reason": str(failure)})
         if not reached:
             raise UnknownCard(f"there is no card {card_id[:80]!r} here", fix="hindbrain knowledge list shows what there is")
-        self._events.publish({"act": "card.forgotten"}, session=caller.session)
         return {
             "ok": True,
             "schema": "hindbrain-forget-v0",

@@ -14,7 +14,6 @@ from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.card_acts import tell
 from hindbrain.services.card_evidence import CardEvidence, checked_ids, hollow
 from hindbrain.services.cards import Cards
-from hindbrain.services.events import Events
 from hindbrain.services.evidence_guard import traces_of
 from hindbrain.services.gateway import Gateway, strings_in
 from hindbrain.stores.port import Writer
@@ -62,14 +61,12 @@ class CardLinks:
         cards: Cards,
         evidence: CardEvidence,
         gateway: Gateway,
-        events: Events,
         clock: Callable[[], int],
     ) -> None:
         self._brains = brains
         self._cards = cards
         self._evidence = evidence
         self._gateway = gateway
-        self._events = events
         self._clock = clock
 
     def check(self, caller: Caller, card_id: str, *texts: str, site: str) -> None:
@@ -96,7 +93,6 @@ class CardLinks:
                 yield CardChange(
                     opened=opened, writer=writer, card=card, links=writer.card_links(card.id), salt=salt, at=self._clock()
                 )
-            self._events.publish({"brain": brain.name, "act": site}, session=caller.session)
 
     def link(self, caller: Caller, card_id: str, evidence_id: str, *, role: Role, note: str) -> dict[str, Any]:
         """Cite one more row of evidence."""

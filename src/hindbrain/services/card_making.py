@@ -15,7 +15,6 @@ from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.card_acts import tell
 from hindbrain.services.card_evidence import CardEvidence
 from hindbrain.services.cards import Cards
-from hindbrain.services.events import Events
 from hindbrain.services.evidence_anchor import Anchors, Placed
 from hindbrain.services.evidence_guard import check_word, traces_of
 from hindbrain.services.gateway import Gateway
@@ -66,7 +65,6 @@ class CardMaking:
         cards: Cards,
         evidence: CardEvidence,
         gateway: Gateway,
-        events: Events,
         clock: Callable[[], int],
     ) -> None:
         self._brains = brains
@@ -74,7 +72,6 @@ class CardMaking:
         self._cards = cards
         self._evidence = evidence
         self._gateway = gateway
-        self._events = events
         self._clock = clock
 
     def distill(self, caller: Caller, draft: Draft) -> dict[str, Any]:
@@ -234,7 +231,6 @@ class CardMaking:
             for role in Role:
                 for id_ in refs.get(role, ()):
                     writer.put_link(Link(card_id=card.id, evidence_id=id_, role=role, at=now))
-        self._events.publish({"brain": opened.brain.name, "act": "card.created"}, session=caller.session)
         return made, True
 
 

@@ -1,6 +1,7 @@
 """Cards: knowledge looked at. What there is, how it stands, how it came about, and what it lacks. Reads only."""
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -9,7 +10,9 @@ from hindbrain.domain.brain import Brain
 from hindbrain.domain.caller import Caller, Channel
 from hindbrain.domain.card import ACTIVE_OF, Card, CardEvent, CardId, Link, Role, Status
 from hindbrain.domain.errors import InvalidParams, UnknownCard
+from hindbrain.engines.card_match import mentions
 from hindbrain.engines.gate import judged, policy
+from hindbrain.engines.review_choices import rejection
 from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.card_evidence import hollow
 from hindbrain.services.card_wire import event_row, refs, stability, wire_card
@@ -24,14 +27,29 @@ def is_here(brain: Brain, card: Card) -> bool:
     return brain.root is None or card.anchor.kind is not AnchorKind.GLOBAL
 
 
-def _wired(opened: OpenBrain, cards: Sequence[Card]) -> dict[CardId, dict[str, Any]]:
-    """Cards of one brain on the wire, with few questions to the store."""
+def _wired(opened: OpenBrain, cards: Sequence[Card], *, gates: Caller | None = None) -> dict[CardId, dict[str, Any]]:
+    """Cards of one brain on the wire, with few questions to the store; with what each lacks, if somebody asks for `gates`."""
     links = opened.store.links(cards=[card.id for card in cards])
     rows = opened.store.evidence(list({link.evidence_id for link in links}))
     by_card: dict[CardId, list[Link]] = {}
     for link in links:
         by_card.setdefault(link.card_id, []).append(link)
-    return {card.id: wire_card(opened.brain, card, by_card.get(card.id, []), rows) for card in cards}
+    told = {card.id: wire_card(opened.brain, card, by_card.get(card.id, []), rows) for card in cards}
+    if gates is not None:
+        weak, reviewed = hollow(rows), gates.channel is Channel.HUMAN
+        for card in cards:
+            cited = by_card.get(card.id, [])
+            verdict = judged(card, cited, target=ACTIVE_OF[card.rank], reviewed=reviewed, hollow=weak).told()
+            told[card.id]["gate"] = {name: verdict[name] for name in ("allowed", "target_status", "reasons")}
+    return told
+
+
+def _facets(cards: Sequence[Card]) -> dict[str, Any]:
+    fields = Counter(card.field for card in cards)
+    return {
+        "fields": [{"name": name, "count": fields[name]} for name in sorted(fields)],
+        "domains": dict(sorted(Counter(card.domain.value for card in cards).items())),
+    }
 
 
 class Cards:
@@ -49,6 +67,14 @@ class Cards:
             if card is not None and is_here(brain, card):
                 return brain, card
         raise UnknownCard(f"there is no card {card_id[:80]!r} here", fix="hindbrain knowledge list shows what there is")
+
+    def rejection(self, caller: Caller, card_id: str) -> dict[str, str] | None:
+        """The arguments of `reject` for what a card says; None where no card has this id."""
+        try:
+            brain, card = self.holding(caller, card_id)
+        except UnknownCard:
+            return None
+        return rejection(card, shared=brain.root is None)
 
     def known(self, caller: Caller, card_id: CardId) -> bool:
         """Whether an id stands for a card in any brain that the caller reads. A second one would answer in its place."""
@@ -82,21 +108,43 @@ class Cards:
             }
         return {"ok": True, "schema": "hindbrain-card-v0", **row}
 
-    def listed(self, caller: Caller, where: CardFilter, *, limit: int) -> dict[str, Any]:
-        """Cards by rank, status and id."""
+    def listed(
+        self,
+        caller: Caller,
+        where: CardFilter,
+        *,
+        limit: int,
+        query: str | None = None,
+        tier: str | None = None,
+        gates: bool = False,
+        facets: bool = False,
+    ) -> dict[str, Any]:
+        """Cards by rank, status and id, with how many there are of each rank and status."""
         rows: list[tuple[Brain, Card]] = []
-        for brain in self._observations.readable(caller, None):
+        every: list[Card] = []
+        for brain in self._observations.readable(caller, tier):
             with self._brains.use(brain) as opened:
-                rows += [(brain, card) for card in opened.store.each_card(where) if is_here(brain, card)]
+                found = [card for card in opened.store.each_card(where) if is_here(brain, card) and mentions(card, query or "")]
+                rows += [(brain, card) for card in found]
+                every += [card for card in opened.store.each_card() if is_here(brain, card)] if facets else []
         order = {rank: place for place, rank in enumerate(ACTIVE_OF)}
         steps = {status: place for place, status in enumerate(Status)}
         rows.sort(key=lambda one: (order[one[1].rank], steps[one[1].status], one[1].id))
         told: dict[CardId, dict[str, Any]] = {}
         for brain in {brain.name: brain for brain, _ in rows[:limit]}.values():
             with self._brains.use(brain) as opened:
-                told |= _wired(opened, [card for where_, card in rows[:limit] if where_.name == brain.name])
-        shown = [told[card.id] for _, card in rows[:limit]]
-        return {"ok": True, "schema": "hindbrain-card-list-v0", "cards": shown, "total": len(rows)}
+                here = [card for where_, card in rows[:limit] if where_.name == brain.name]
+                told |= _wired(opened, here, gates=caller if gates else None)
+        counts: dict[str, Counter[str]] = {}
+        for _, card in rows:
+            counts.setdefault(card.rank.value, Counter())[card.status.value] += 1
+        return {
+            "ok": True,
+            "schema": "hindbrain-card-list-v0",
+            "cards": [told[card.id] for _, card in rows[:limit]],
+            "total": len(rows),
+            "counts": {rank: dict(by_status) for rank, by_status in counts.items()},
+        } | ({"facets": _facets(every)} if facets else {})
 
     def events(self, caller: Caller, card_id: str) -> dict[str, Any]:
         """How a card came to be what it is, in order."""

@@ -1,6 +1,6 @@
 """Claims: memorize a belief, and read the history of a label."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from hindbrain.domain.brain import MEDULLA, Brain
@@ -14,8 +14,8 @@ from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.gateway import Draft, Gateway, Put
 from hindbrain.services.reconcile import WAITING, Reconciler
 from hindbrain.services.routing import Router
-from hindbrain.services.rows import WITNESS_SUPERSEDED, date_of
-from hindbrain.stores.port import Mark, Writer
+from hindbrain.services.rows import WITNESS_SUPERSEDED, Row, RowMaker, date_of
+from hindbrain.stores.port import Mark, Version, Writer
 from hindbrain.stores.repository import repository_of
 
 __all__ = ["BlockInput", "Claims", "medulla_size", "version_text"]
@@ -73,12 +73,19 @@ class Claims:
     """Writing and looking back at claims."""
 
     def __init__(
-        self, brains: Brains, router: Router, gateway: Gateway, reconciler: Reconciler, clock: Callable[[], int]
+        self,
+        brains: Brains,
+        router: Router,
+        gateway: Gateway,
+        reconciler: Reconciler,
+        maker: RowMaker,
+        clock: Callable[[], int],
     ) -> None:
         self._brains = brains
         self._router = router
         self._gateway = gateway
         self._reconciler = reconciler
+        self._maker = maker
         self._clock = clock
 
     def memorize(
@@ -92,6 +99,7 @@ class Claims:
         tier: str | None,
         indexed: bool,
         absolute: bool,
+        payload: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
         """Write a belief into the caller's project, or with tier `medulla` as doctrine that belongs to none."""
         if tier not in (None, "", MEDULLA, "project"):
@@ -110,8 +118,8 @@ class Claims:
                 actor=caller.agent,
                 channel=caller.channel,
                 indexed=indexed,
-                session=caller.session,
                 checkout=_checkout(caller, brain),
+                payload=dict(payload or {}),
                 before=self._waiting(caller, claim, indexed),
             )
             try:
@@ -257,10 +265,25 @@ class Claims:
                         "act": entry.act if entry else "unknown",
                         "archived_at": version.ended_at,
                         "ended_by": version.ended_act,
+                        "belief": told.state,
+                        "confidence": told.strength.confidence,
+                        "evidence": list(told.evidence),
+                        "body": body_text(told),
                         "text": version.text,
                     }
                 )
-        return {"ok": True, "schema": "hindbrain-history-v0", "slug": slug, "brain": brain.name, "versions": rows}
+            row = self._present(opened, versions[0]) if versions[0].ended_at is None else None
+        return {"ok": True, "schema": "hindbrain-history-v0", "slug": slug, "brain": brain.name, "row": row, "versions": rows}
+
+    def _present(self, opened: OpenBrain, version: Version) -> Row:
+        """The live version as every surface shows it, with how it was graded."""
+        slug, marks = version.slug, opened.store.marks(slugs=[version.slug])
+        cited = opened.store.anchors([slug]).get(slug)
+        row = self._maker.row(opened, version, now=self._clock(), match="label", score=None, marks=marks, cited=cited)
+        grades = {mark.kind.removeprefix("graded_"): mark for mark in marks if mark.kind.startswith("graded_")}
+        row["grades"] = [{"grade": grade, "by": mark.by, "at": mark.at} for grade, mark in sorted(grades.items())]
+        row["promoted_to"] = parse(version.text).promoted_to
+        return row
 
 
 def _fields(caller: Caller, label: str, title: str | None, state: str, blocks: Sequence[BlockInput]) -> list[str]:

@@ -157,7 +157,6 @@ class Consolidation:
                 actor=caller.agent,
                 channel=caller.channel,
                 before=lambda writer: writer.drop_mark(slug, DEMOTION),
-                session=caller.session,
             )
 
     def _record(self, caller: Caller, medulla: OpenBrain, done: list[dict[str, Any]], before: int, after: int) -> None:

@@ -15,9 +15,10 @@ from hindbrain.engines.hygiene import scan
 from hindbrain.policy.limits import AGENT_MAX
 from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.routing import Router
+from hindbrain.stores.glance import LAST_BEAT
 from hindbrain.stores.home import Home
 
-__all__ = ["Counters", "Refusals", "week_of"]
+__all__ = ["BEATS", "QUERIES", "Counters", "Refusals", "week_of"]
 
 QUERIES = "queries_processed"
 BEATS = "memory_beats_served"
@@ -37,6 +38,7 @@ class Counters:
         self._clock = clock
         self._lock = threading.Lock()
         self._waiting: dict[str, dict[tuple[str, str], int]] = {}
+        self._beats: dict[str, int] = {}  # brain -> when memory was last served from it
         self.unrouted: dict[str, int] = {QUERIES: 0}
         self.degraded: str | None = None  # the path that could not be written, until it can be again
         brains.before_close = self.flush_one
@@ -46,8 +48,11 @@ class Counters:
             with self._lock:
                 self.unrouted[name] = self.unrouted.get(name, 0) + 1
             return
-        key = (name, week_of(self._clock()))
+        now = self._clock()
+        key = (name, week_of(now))
         with self._lock:
+            if name == BEATS:
+                self._beats[brain.name] = now
             waiting = self._waiting.setdefault(brain.name, {})
             waiting[key] = waiting.get(key, 0) + 1
 
@@ -65,6 +70,18 @@ class Counters:
                 found[week] = found.get(week, 0) + count
         return found
 
+    def last_beat(self, brain: str) -> int | None:
+        """When this process last served memory from a brain, if it did."""
+        with self._lock:
+            return self._beats.get(brain)
+
+    def pending(self, brain: str) -> dict[str, int]:
+        """What is counted and not written yet, all weeks together."""
+        found: dict[str, int] = {}
+        for (name, _), count in self._pending(brain).items():
+            found[name] = found.get(name, 0) + count
+        return found
+
     def _pending(self, brain: str) -> dict[tuple[str, str], int]:
         with self._lock:
             return dict(self._waiting.get(brain, {}))
@@ -73,11 +90,14 @@ class Counters:
         """Write what waits for one brain. A disk that refuses is remembered and named; nothing is lost from memory."""
         with self._lock:
             waiting = self._waiting.pop(opened.brain.name, None)
+            beat = self._beats.get(opened.brain.name)
         if not waiting:
             return
         try:
             with opened.store.writing() as writer:
                 writer.add_counts(waiting)
+                if beat is not None:
+                    writer.set_meta(LAST_BEAT, str(beat))
             self.degraded = None
         except (HindbrainError, OSError):
             self.degraded = str(opened.directory)

@@ -12,7 +12,6 @@ from hindbrain.engines.readiness import Standing, control, default_of, proposal,
 from hindbrain.policy.adoption import BASIS_KEY, CARD_CONTEXT, DEFAULT_KEY, READINESS, TEXT_MAX
 from hindbrain.services.adoption import Adoption, Asked
 from hindbrain.services.brains import Brains, OpenBrain
-from hindbrain.services.events import Events
 from hindbrain.services.evidence import iso
 from hindbrain.services.gateway import Gateway
 from hindbrain.services.routing import Router
@@ -32,14 +31,12 @@ class Defaults:
         router: Router,
         gateway: Gateway,
         adoption: Adoption,
-        events: Events,
         clock: Callable[[], int],
     ) -> None:
         self._brains = brains
         self._router = router
         self._gateway = gateway
         self._adoption = adoption
-        self._events = events
         self._clock = clock
 
     def include_cards(self, opened: OpenBrain) -> bool:
@@ -100,8 +97,6 @@ class Defaults:
                     found = self._decided(caller, opened, enable, criteria, since)
                     if found["applied"]:
                         self._put(writer, caller, _SET, enable=enable, proposed=found.get("proposal"))
-        if found["applied"]:
-            self._events.publish({"brain": brain.name, "act": _SET}, session=caller.session)
         state = f"{DEFAULT_KEY}={str(found['include_cards_default']).lower()} applied={str(found['applied']).lower()}"
         said = "\n".join([state, *(f"- {one}" for one in found["reasons"])])
         return {"ok": True, "schema": "hindbrain-default-control-v0", **found, "rendered": said}
@@ -136,7 +131,6 @@ class Defaults:
                     found = decided()
                     if found["applied"]:
                         self._put(writer, caller, _TAKEN_BACK, enable=False, proposed=None)
-                self._events.publish({"brain": brain.name, "act": _TAKEN_BACK}, session=caller.session)
         return self._taken_back(found)
 
     @staticmethod

@@ -1,6 +1,7 @@
 """Doctor: looks at everything, changes nothing, and prints what to do."""
 
 import os
+import shlex
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -13,6 +14,7 @@ from hindbrain.domain.ledger import breaks
 from hindbrain.domain.migration import AMBIGUOUS
 from hindbrain.engines.conflicts import differ
 from hindbrain.engines.diagnosis import DIAGNOSES
+from hindbrain.engines.fixes import command_of
 from hindbrain.engines.hygiene import scan
 from hindbrain.policy.limits import AGED_OUT_HOURS, DAY_MS, HOUR_MS, MEDULLA_SOFT_CAP, MEDULLA_WARN_AT
 from hindbrain.services import anchors
@@ -55,7 +57,12 @@ class Doctor:
         graphs: Graphs,
         environment: Environment,
         clock: Callable[[], int],
+        *,
+        letters: Callable[[Caller, Sequence[str]], dict[str, Any]],
+        cowork: Callable[[Caller], dict[str, Any] | None],
     ) -> None:
+        self._letters = letters
+        self._cowork = cowork
         self._home = home
         self._brains = brains
         self._router = router
@@ -101,7 +108,7 @@ class Doctor:
         route = self._router.route(caller)
         mode = self._contract.mode(route, scope)
         warnings = [{"level": "warn", **one} for one in around.pop("warnings")]
-        memory = self._memory(warnings)
+        memory = self._memory(caller, warnings)
         rows = self._table(warnings, deep=deep)
         findings = self._scan(warnings) if deep else []
         self._places(warnings)
@@ -109,6 +116,7 @@ class Doctor:
             caller, scope=scope, available=available, missing=missing, observed=observed, hits=hits
         )
         warnings += [_diagnosed(one) for one in diagnoses]
+        warnings = [{"brain": None, **one, "command": command_of(one["fix"], one.get("brain"))} for one in warnings]
         notes = [one for one in warnings if one["level"] == "note"]
         warnings = [one for one in warnings if one["level"] != "note"]
         suspected = mode == "full_trust" and observed.get("observed_proof_state") == "blocked"
@@ -131,6 +139,7 @@ class Doctor:
             "runtime_state": {"process_id": os.getpid(), "persistence_degraded": self._counters.degraded},
             "session_state": {"sessions": len(self._router.sessions())},
             "memory": memory,
+            **({"cowork": bus} if (bus := self._cowork(caller)) is not None else {}),
             "brains": rows,
             "findings": findings,
             "warnings": warnings,
@@ -150,6 +159,7 @@ class Doctor:
         rows = []
         warm = self._brains.warm()
         for brain in self._all():
+            before = len(warnings)
             row: dict[str, Any] = {
                 "root": brain.root,
                 "name": brain.display_name,
@@ -174,6 +184,8 @@ class Doctor:
             if brain.root is not None and not os.path.isdir(brain.root):
                 text = f"{brain.root} is gone; its brain is kept"
                 warnings.append(_warning("warn", "root_missing", text, "if it was moved: hindbrain rebind OLD NEW"))
+            for one in warnings[before:]:
+                one["brain"] = brain.name
             rows.append(row)
         return rows
 
@@ -232,7 +244,7 @@ class Doctor:
             text = f"{opened.brain.name}#{slug} is a history file that was copied back"
             warnings.append(_warning("warn", "unattributed_change", text, "write the belief anew with memorize"))
 
-    def _memory(self, warnings: list[dict[str, Any]]) -> dict[str, Any]:
+    def _memory(self, caller: Caller, warnings: list[dict[str, Any]]) -> dict[str, Any]:
         now = self._clock()
         weeks = [week_of(now - back * 7 * DAY_MS) for back in reversed(range(_WEEKS))]
         beats: dict[str, int] = {}
@@ -269,10 +281,16 @@ class Doctor:
             warnings.append(
                 _warning("warn", "manifest_mismatch", problem, "put project_brain.json right or move the directory away")
             )
+        told = self._letters(caller, weeks)
+        if why := told.pop("unreadable", None):
+            warnings.append(_warning("warn", "letters_unreadable", f"letters are not counted: {why}", "hindbrain inbox-sweep"))
+        held = sum(count for count in volume.values() if count > 0)
         return {
             "weeks": [
-                {"week": week, "memory_beats_served": beats.get(week, 0), "volume": sum(volume.values())} for week in weeks
+                {"week": week, **events, "volume": held, "memory_beats_served": beats.get(week, 0)}
+                for week, events in zip(weeks, told.pop("weeks"), strict=True)
             ],
+            **told,
             "volume_by_store": volume,
             "medulla": {
                 "active": active,
@@ -341,7 +359,9 @@ class Doctor:
     def _places(self, warnings: list[dict[str, Any]]) -> None:
         for path in (self._home.token_file, self._home.human_token_file, self._home.hook_token_file):
             if path.exists() and path.stat().st_mode & 0o077:
-                warnings.append(_warning("warn", "token_readable", f"{path} can be read by others", f"chmod 600 {path}"))
+                warnings.append(
+                    _warning("warn", "token_readable", f"{path} can be read by others", f"chmod 600 {shlex.quote(str(path))}")
+                )
 
     # -- freshness ---------------------------------------------------------------------------------------------------
 

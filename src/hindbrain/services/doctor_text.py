@@ -18,7 +18,9 @@ def doctor_text(answer: Mapping[str, Any]) -> str:
         *(_row("brain", _brain(one)) for one in answer["brains"]),
         _row("memory", ", ".join(f"{_size(memory[name])} {name.replace('_', ' ')}" for name in _COUNTED)),
         _row("medulla", "{active} of {soft_cap} claims, warns at {warn_at}".format_map(memory["medulla"])),
+        _row("letters", _letters(memory["mailbox"])),
         *_weeks(memory["weeks"]),
+        *([_row("cowork", _bus(answer["cowork"]))] if "cowork" in answer else []),
     ]
     lines += [line for one in answer["warnings"] for line in _trouble(one["level"], one)]
     lines += [line for one in _once(answer["notes"]) for line in _trouble("note", one)]
@@ -51,6 +53,18 @@ def _weeks(weeks: Sequence[Mapping[str, Any]]) -> list[str]:
     names = [name for name, value in weeks[-1].items() if isinstance(value, int)] if weeks else []
     rows = {name: " ".join(str(one[name]) for one in weeks) for name in names}
     return [_row("by week", f"{name.replace('_', ' ')} {told} (to {weeks[-1]['week']})") for name, told in rows.items()]
+
+
+def _bus(bus: Mapping[str, Any]) -> str:
+    return "; ".join([str(bus["status"]), *bus["warnings"]])
+
+
+def _letters(mailbox: Mapping[str, Any]) -> str:
+    waiting = mailbox["pending_distribution"]
+    names = f" ({', '.join(map(repr, waiting['names']))})" if waiting["names"] else ""
+    told = f"{mailbox['spool_letters']} in the spool, {mailbox['open']} open, {waiting['count']} pending distribution{names}"
+    kept = ((mailbox[name], name.replace("_", " ")) for name in ("refused_hygiene", "malformed", "undated"))
+    return ", ".join([told, *(f"{count} {name}" for count, name in kept)])
 
 
 def _trouble(level: str, one: Mapping[str, Any]) -> list[str]:

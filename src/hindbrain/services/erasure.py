@@ -15,7 +15,6 @@ from hindbrain.policy.limits import LOCK_WAIT_S
 from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.card_erasure import CardErasure
 from hindbrain.services.consolidation import forget_slug
-from hindbrain.services.events import Events
 from hindbrain.services.evidence_erasure import EvidenceErasure
 from hindbrain.services.experience.erasing import ExperienceErasure
 from hindbrain.services.gateway import STANDS_ALONE, Gateway, fingerprints
@@ -41,7 +40,6 @@ class Erasure:
         cards: CardErasure,
         experience: ExperienceErasure,
         missions: MissionErasure,
-        events: Events,
         clock: Callable[[], int],
     ) -> None:
         self._brains = brains
@@ -52,7 +50,6 @@ class Erasure:
         self._cards = cards
         self._experience = experience
         self._missions = missions
-        self._events = events
         self._clock = clock
 
     def reject(
@@ -121,7 +118,6 @@ class Erasure:
                 channel=caller.channel,
                 payload={"fingerprints": len(prints)},
                 before=tombstones,
-                session=caller.session,
             )
             return
         with opened.store.writing() as writer:
@@ -233,7 +229,6 @@ class Erasure:
                 forget_slug(opened.directory, slug)
             brain = opened.brain
             files += erase_from_backups(self._brains.home.medulla_dir, brain.fingerprint, brain.root, slug)
-        self._events.publish({"brain": opened.brain.name, "act": "claim.forget"}, session=erase.caller.session)
         return {"files": files, **self._missions.cleared(opened, missions).told()}
 
     def _erase_rows(

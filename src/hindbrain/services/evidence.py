@@ -15,7 +15,6 @@ from hindbrain.engines.moments import stamped
 from hindbrain.engines.transcripts import Turn
 from hindbrain.policy.evidence import RECORD_MAX_BYTES, SOURCE_MAX, WORD_MAX
 from hindbrain.services.brains import Brains, OpenBrain
-from hindbrain.services.events import Events
 from hindbrain.services.evidence_anchor import Anchors
 from hindbrain.services.evidence_batch import Batches
 from hindbrain.services.evidence_guard import check_tags, check_word, field_hint, row_print, traces_of
@@ -28,7 +27,6 @@ __all__ = ["DELETED", "Observation", "Observations", "iso", "wire_row"]
 
 DELETED = "evidence_deleted"
 _LAST = 1 << 40
-_PAGE = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +51,7 @@ class Observation:
     anchor_id: str | None = None
     cwd: str | None = None
     branch_local: bool = False
+    whole: bool = False  # one row, however long
     dry_run: bool = False
 
     def names(self) -> dict[str, str]:
@@ -115,7 +114,6 @@ class Observations:
         anchors: Anchors,
         gateway: Gateway,
         batches: Batches,
-        events: Events,
         clock: Callable[[], int],
     ) -> None:
         self._brains = brains
@@ -123,7 +121,6 @@ class Observations:
         self._anchors = anchors
         self._gateway = gateway
         self._batches = batches
-        self._events = events
         self._clock = clock
 
     # -- in ----------------------------------------------------------------------------------------------------------
@@ -209,7 +206,7 @@ class Observations:
     def _piece(self, opened: OpenBrain, seen: Observation, scope: Scope, salt: str) -> Piece:
         """The observation whole when an embedder can read it whole, else in chunks; at the end of its thread if it has one."""
         chunks = chunked(seen.text, Shape.MESSAGE)
-        if len(chunks) == 1:
+        if len(chunks) == 1 or seen.whole:
             chunks = [Chunk(start=0, end=len(seen.text))]
         first, message, thread = 0, seen.message or "", seen.thread
         if thread is None and len(chunks) > 1:
@@ -256,36 +253,38 @@ class Observations:
                     return brain, found
         raise UnknownEvidence(f"there is no evidence {evidence_id[:80]!r} here", fix="hindbrain memory list shows what there is")
 
-    def get(self, caller: Caller, *, evidence_id: str, deleted: bool) -> dict[str, Any]:
-        """One row, whole."""
+    def get(self, caller: Caller, *, evidence_id: str, deleted: bool, around: int = 0, citing: bool = False) -> dict[str, Any]:
+        """One row, whole; with the rows around it in its conversation, and the cards that cite it, if they are asked for."""
         brain, row = self.holding(caller, evidence_id, deleted=deleted)
-        return {"ok": True, "schema": "hindbrain-evidence-v0", "brain": brain.name, **wire_row(row)}
-
-    def listed(
-        self, caller: Caller, *, where: Where, anchor_id: str | None, tier: str | None, deleted: bool, limit: int, newest: bool
-    ) -> dict[str, Any]:
-        """Rows by filter, oldest or newest first, and how many there are. A repository also lists what its checkouts hold."""
-        rows: list[tuple[str, Evidence]] = []
-        total = 0
-        for brain in self.readable(caller, tier):
-            with self._brains.use(brain) as opened:
-                found = self._deleted(opened) if deleted else opened.store.each_evidence(where)
-                for row in found:
-                    if anchor_id is not None and anchor_id not in (row.anchor.id, row.anchor.parent):
-                        continue
-                    total += 1
-                    rows.append((brain.name, row))
-                    if not newest and len(rows) > limit:
-                        rows.pop()
-                    elif newest and len(rows) > limit + _PAGE:
-                        rows = sorted(rows, key=lambda one: one[1].added_at, reverse=True)[:limit]
-        if newest:
-            rows = sorted(rows, key=lambda one: one[1].added_at, reverse=True)
-        shown = [wire_row(row) | {"brain": brain} for brain, row in rows[:limit]]
-        return {"ok": True, "schema": "hindbrain-evidence-list-v0", "rows": shown, "total": total}
+        answer = {"ok": True, "schema": "hindbrain-evidence-v0", "brain": brain.name, **wire_row(row)}
+        with self._brains.use(brain) as opened:
+            if around:
+                answer["around"] = [wire_row(one) for one in self._around(opened, row, around)]
+            if citing:
+                answer["cited_by"] = self._citing(opened, row.id)
+        return answer
 
     @staticmethod
-    def _deleted(opened: OpenBrain) -> list[Evidence]:
+    def _around(opened: OpenBrain, row: Evidence, reach: int) -> list[Evidence]:
+        if row.thread is None:
+            return []
+        first, last = max(0, row.position - reach), row.position + reach
+        found = opened.store.thread(row.thread, first=first, last=last, where=Where(anchor_ids=(row.anchor.id,)))
+        return [one for one in found if (one.wing, one.room) == (row.wing, row.room) and one.id != row.id]
+
+    @staticmethod
+    def _citing(opened: OpenBrain, evidence_id: EvidenceId) -> list[dict[str, Any]]:
+        links = opened.store.links(evidence=[evidence_id])
+        cards = opened.store.cards([link.card_id for link in links])
+        return [
+            {"card_id": link.card_id, "role": link.role.value, "statement": card.statement, "status": card.status.value}
+            for link in links
+            if (card := cards.get(link.card_id)) is not None
+        ]
+
+    @staticmethod
+    def deleted(opened: OpenBrain) -> list[Evidence]:
+        """What was deleted in a brain and can be brought back."""
         ids = [EvidenceId(mark.slug) for mark in opened.store.marks(kind=DELETED)]
         return [row for row in opened.store.evidence(ids, deleted=True).values() if row.deleted_at is not None]
 
@@ -310,7 +309,6 @@ class Observations:
                     writer.put_mark(
                         Mark(slug=row.id, kind=DELETED, at=now, by=caller.agent, channel=caller.channel.value, note=reason)
                     )
-            self._events.publish({"brain": home.name, "act": "evidence.delete"}, session=caller.session)
         return self._done("deleted", brain, row.id, f"Deleted {row.id}; memory.restore brings it back.")
 
     def _copies(self, brain: Brain, evidence_id: EvidenceId, *, deleted: bool) -> list[tuple[Brain, Evidence]]:
@@ -341,7 +339,7 @@ class Observations:
         """Erase for good what was deleted: text, words and vectors. What a card cites is kept: it is the root of a belief."""
         brain = self._router.named(caller, tier)
         with self._brains.use(brain) as opened:
-            rows = [row for row in self._deleted(opened) if before is None or (row.deleted_at or 0) < before]
+            rows = [row for row in self.deleted(opened) if before is None or (row.deleted_at or 0) < before]
             cited = {link.evidence_id for link in opened.store.links(evidence=[row.id for row in rows])}
             ids = [row.id for row in rows if row.id not in cited]
             salt, now = self._gateway.salt(opened), self._clock()

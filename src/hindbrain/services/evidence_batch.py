@@ -10,7 +10,6 @@ from hindbrain.engines.chunking import is_short
 from hindbrain.engines.text import terms
 from hindbrain.policy.evidence import NEAR_TURNS, NORMALIZE_VERSION
 from hindbrain.services.brains import OpenBrain
-from hindbrain.services.events import Events
 from hindbrain.services.evidence_guard import row_print
 from hindbrain.services.evidence_rows import Piece, Refused, Row, Scope, admitted, document_words, near_words, rows_of
 from hindbrain.services.gateway import recorded
@@ -42,8 +41,7 @@ class Kept:
 class Batches:
     """Writes batches of rows. Every row of evidence comes in here, whoever brings it."""
 
-    def __init__(self, events: Events, clock: Callable[[], int]) -> None:
-        self._events = events
+    def __init__(self, clock: Callable[[], int]) -> None:
         self._clock = clock
 
     def put(
@@ -87,8 +85,6 @@ class Batches:
                 kept.retired += len(writer.delete_evidence(sorted(gone), at=self._clock()))
             if source is not None:
                 writer.put_source(replace(source, chunks=source.chunks + len(rows)))
-        if kept.created or kept.retired:
-            self._events.publish({"brain": opened.brain.name, "act": act, "rows": len(kept.created)}, session=caller.session)
         return kept
 
     def revive(self, caller: Caller, opened: OpenBrain, row: Evidence, salt: str, *, mark: str) -> None:
@@ -108,7 +104,6 @@ class Batches:
             writer.drop_mark(row.id, mark)
             writer.put_evidence([(replace(row, deleted_at=None), self.words(row))])
             self.put_anew(opened, writer, [row], at=self._clock(), itself=True)
-        self._events.publish({"brain": opened.brain.name, "act": "evidence.restore"}, session=caller.session)
 
     @staticmethod
     def words(row: Evidence) -> Words:

@@ -14,7 +14,6 @@ from hindbrain.engines.text import folds, query_terms
 from hindbrain.engines.transcripts import Turn
 from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.card_erasure import CardErasure
-from hindbrain.services.events import Events
 from hindbrain.services.evidence import DELETED, Observations
 from hindbrain.services.evidence_batch import Batches
 from hindbrain.services.evidence_guard import row_print, traces_of, values_of
@@ -42,7 +41,6 @@ class EvidenceErasure:
         cards: CardErasure,
         experience: ExperienceErasure,
         missions: MissionErasure,
-        events: Events,
         clock: Callable[[], int],
     ) -> None:
         self._brains = brains
@@ -52,7 +50,6 @@ class EvidenceErasure:
         self._cards = cards
         self._experience = experience
         self._missions = missions
-        self._events = events
         self._clock = clock
 
     @staticmethod
@@ -126,7 +123,6 @@ class EvidenceErasure:
             erased = writer.erase_evidence(ids)
             missions = self._missions.reach(caller, opened, writer, [row.content], values)
         self._experience.withdraw(caller, opened, [row.content], values)
-        self._events.publish({"brain": opened.brain.name, "act": "evidence.forget"}, session=caller.session)
         return {"rows": erased, "cards": cards, **self._missions.cleared(opened, missions).told()}
 
     # -- reject ------------------------------------------------------------------------------------------------------
@@ -149,7 +145,6 @@ class EvidenceErasure:
             for row, spans in hit.values():
                 self._put_rest(caller, writer, row, spans, now)
             self._batches.put_anew(opened, writer, [row for row, _ in hit.values()], at=now)
-        self._events.publish({"brain": opened.brain.name, "act": "evidence.reject"}, session=caller.session)
         return len(hit)
 
     def _put_rest(self, caller: Caller, writer: Writer, row: Evidence, spans: Sequence[tuple[int, int]], now: int) -> None:

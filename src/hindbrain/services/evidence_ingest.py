@@ -80,6 +80,7 @@ class Request:
     ignoring: Ignoring = IGNORING
     dry_run: bool = False
     again: bool = False  # read also what was read whole before
+    channel: Channel | None = None  # by which it came, where that is another one than the caller's
 
     def check(self) -> None:
         """Refuse words that are no names."""
@@ -302,7 +303,9 @@ class Ingest:
         for batch, last in _batched(pieces, BATCH_ROWS if not job.request.again else _LAST):
             retire = (lambda: self._outdated(job, scope, total.seen)) if last and retires else None
             source = replace(note, chunks=len(total.seen), done=True) if last else None
-            kept = self._batches.put(job.caller, job.opened, scope, batch, job.salt, act=ACT, source=source, retire=retire)
+            by = job.request.channel
+            into = (job.caller, job.opened, scope, batch, job.salt)
+            kept = self._batches.put(*into, act=ACT, channel=by, source=source, retire=retire)
             job.tally.kept.add(kept)
             job.tally.refuse(one.told() for one in kept.refused)
             total.seen += kept.seen

@@ -1,41 +1,42 @@
-"""Exchange: everything of a brain as one archive of plain files, and back. An import passes the gateway like any write."""
+"""Exchange: a brain as one archive of plain files, and back. Into a brain that holds nothing an archive is restored; into any
+other one each thing of it passes the gateway like any write."""
 
-import io
 import json
 import os
-import secrets
 import tarfile
-import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
 
+from hindbrain.domain.archive import FORMAT
 from hindbrain.domain.brain import MEDULLA, Brain
 from hindbrain.domain.caller import Caller, Channel
 from hindbrain.domain.claim import Claim, parse, slug_of
 from hindbrain.domain.errors import HindbrainError, HumanNeeded, InvalidParams, PathRefused
 from hindbrain.domain.evidence import EvidenceId
 from hindbrain.domain.ledger import Act
+from hindbrain.policy.carrying import ARCHIVE_MAX_BYTES, MEMBERS_MOST
 from hindbrain.policy.evidence import EXPORT_MAX_BYTES
 from hindbrain.policy.limits import CLAIM_MAX_BYTES
-from hindbrain.services.boot import plain_entry
 from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.card_exchange import CardExchange
 from hindbrain.services.evidence_anchor import note_former
 from hindbrain.services.evidence_exchange import MEMBER, EvidenceExchange
+from hindbrain.services.exporting import Exporting
 from hindbrain.services.gateway import Draft, Gateway
 from hindbrain.services.reconcile import Reconciler
+from hindbrain.services.restoring import Restoring, manifest_of
 from hindbrain.services.routing import Router
+from hindbrain.stores.archive_file import opened_archive
 from hindbrain.stores.port import BootEntry
 
 __all__ = ["Exchange"]
 
-FORMAT = "hindbrain-export-v0"
-_MOST_MEMBERS = 1_000_000
+SCHEMA = "hindbrain-export-v0"
 
 
 class Exchange:
@@ -49,6 +50,7 @@ class Exchange:
         reconciler: Reconciler,
         evidence: EvidenceExchange,
         cards: CardExchange,
+        settle: Callable[[OpenBrain], None],
         clock: Callable[[], int],
     ) -> None:
         self._brains = brains
@@ -58,13 +60,19 @@ class Exchange:
         self._evidence = evidence
         self._cards = cards
         self._clock = clock
+        self._exporting = Exporting(evidence, cards, settle)
+        self._restoring = Restoring(brains, reconciler, settle, self._check_origin)
+
+    def finish(self, opened: OpenBrain) -> None:
+        """A brain that wakes finishes what a dead process was restoring."""
+        self._restoring.finish(opened)
 
     # -- out ---------------------------------------------------------------------------------------------------------
 
     def export(
         self, caller: Caller, *, target: str, tier: str | None, progress: Callable[[int, int, str], None]
     ) -> dict[str, Any]:
-        """Write claims, history, boot memory, tombstone-free, and the ledger as a .tar.gz of plain files."""
+        """Write everything of a brain as a .tar.gz of plain files."""
         path = Path(target).expanduser()
         if not path.is_absolute() or "\x00" in target:
             raise PathRefused(f"{target[:120]!r} is not an absolute path", fix="give an absolute file name ending in .tar.gz")
@@ -76,77 +84,8 @@ class Exchange:
         brain = self._router.named(caller, tier)
         with self._brains.use(brain) as opened:
             self._reconciler.fresh(opened)
-            # A name nobody can guess: a link that waits under a known one would be written through.
-            temporary = path.with_name(f".{secrets.token_hex(8)}.tmp")
-            handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            try:
-                with os.fdopen(handle, "wb") as raw, tarfile.open(fileobj=raw, mode="w:gz", compresslevel=6) as archive:
-                    counts = self._write_all(opened, archive, progress)
-                os.replace(temporary, path)
-            except BaseException:
-                temporary.unlink(missing_ok=True)
-                raise
-        return {"ok": True, "schema": FORMAT, "path": str(path), "brain": brain.name, **counts}
-
-    def _write_all(
-        self, opened: OpenBrain, archive: tarfile.TarFile, progress: Callable[[int, int, str], None]
-    ) -> dict[str, int]:
-        total = opened.store.counts().active_claims
-        _add(archive, "export.json", _json({"format": FORMAT, "brain": opened.brain.name, "id": opened.brain.id}))
-        claims = history = 0
-        for version in opened.store.each_live():
-            _add(archive, f"agent-memory/{version.slug}.light.md", version.text)
-            claims += 1
-            if claims % 200 == 0:
-                progress(claims, total, "writing claims")
-        for place in opened.places:
-            if place.history_path.is_dir():
-                for name in sorted(os.listdir(place.history_path)):
-                    if not name.startswith("."):
-                        _add(
-                            archive, f"history/{name}", (place.history_path / name).read_text(encoding="utf-8", errors="replace")
-                        )
-                        history += 1
-        boot = [plain_entry(one) for one in opened.store.boot()]
-        _add(archive, "boot_memory.json", _json(boot))
-        entries, after = 0, 0
-        lines = io.StringIO()
-        while batch := opened.store.entries(after=after, limit=5_000):
-            for entry in batch:
-                lines.write(_json({key: getattr(entry, key) for key in entry.__slots__}, indent=None))
-                entries += 1
-            after = batch[-1].seq
-        _add(archive, "ledger.jsonl", lines.getvalue())
-        made = {"claims": claims, "history": history, "boot_entries": len(boot), "ledger_entries": entries}
-        made["evidence"] = self._write_lines(
-            opened, archive, MEMBER, self._evidence.lines(opened), progress, opened.store.counts().evidence
-        )
-        for member, held in self._cards.members(opened).items():
-            made[member.removesuffix(".jsonl")] = self._write_lines(opened, archive, member, held, progress, 0)
-        return made
-
-    @staticmethod
-    def _write_lines(
-        opened: OpenBrain,
-        archive: tarfile.TarFile,
-        name: str,
-        lines: Iterable[str],
-        progress: Callable[[int, int, str], None],
-        total: int,
-    ) -> int:
-        """Lines may be many: they go through a file, because an archive wants to know a size before it begins."""
-        rows = 0
-        with tempfile.TemporaryFile(dir=opened.directory) as spool:
-            for line in lines:
-                spool.write(line.encode("utf-8", "surrogateescape"))
-                rows += 1
-                if rows % 1_000 == 0:
-                    progress(rows, max(total, rows), f"writing {name.removesuffix('.jsonl')}")
-            member = tarfile.TarInfo(name)
-            member.size, member.mode = spool.tell(), 0o600
-            spool.seek(0)
-            archive.addfile(member, spool)
-        return rows
+            counts = self._exporting.write(opened, path, progress)
+        return {"ok": True, "schema": SCHEMA, "format": FORMAT, "path": str(path), "brain": brain.name, **counts}
 
     # -- in ----------------------------------------------------------------------------------------------------------
 
@@ -170,39 +109,57 @@ class Exchange:
                 fix="ask a person to run the import",
             )
         brain = self._router.named(caller, tier)
+        told = {"ok": True, "schema": "hindbrain-import-v0", "brain": brain.name, "dry_run": dry_run}
         report: dict[str, Any] = {"taken": [], "unchanged": [], "refused": [], "as_candidates": [], "link_errors": []}
-        needs: list[str] = []
-        try:
-            if not path.is_file():
-                raise tarfile.TarError("it is not a file")  # a pipe would keep the call waiting for its writer
-            with tarfile.open(path, mode="r:gz") as archive:
-                members = [one for one in archive if one.isfile()][:_MOST_MEMBERS]
-                with self._brains.use(brain) as opened:
-                    self._reconciler.fresh(opened)
-                    arriving = [one for one in members if one.name in self._cards.NAMES and one.size <= EXPORT_MAX_BYTES]
-                    cards = self._cards.read({one.name: _text(archive, one) for one in arriving}, report)
-                    needs = self._cards.check_person(caller, opened, cards, dry_run=dry_run, as_candidates=as_candidates)
-                    ids: dict[str, EvidenceId] = {}
-                    for number, member in enumerate(members):
-                        progress(number, len(members), "reading the export")
-                        ids |= self._take_member(caller, opened, archive, member, report, dry_run=dry_run)
-                    with self._origin(archive, opened) as origin:
-                        self._cards.take_in(
-                            caller, opened, cards, ids, report, dry_run=dry_run, as_candidates=as_candidates, origin=origin
-                        )
-                    named = _exported_from(archive)
-                    if not dry_run and named is not None and named != brain.name and os.path.isabs(named):
-                        with opened.store.writing() as writer:
-                            note_former(opened, writer, named)
-        except (tarfile.TarError, OSError, EOFError) as broken:
-            raise InvalidParams(
-                f"{path.name} is not a readable export: {broken}", fix="give a file that `export` wrote"
-            ) from broken
+        with self._brains.use(brain) as opened:
+            self._reconciler.fresh(opened)
+            with opened_archive(path, most=ARCHIVE_MAX_BYTES) as archive:
+                manifest = manifest_of(archive)
+            if manifest is not None and not as_candidates and self._restoring.fits(opened, manifest):
+                made = self._restoring.restore(caller, opened, path, manifest, dry_run=dry_run, progress=progress)
+            else:
+                made = None
+        if made is not None:
+            self._brains.drop(brain)  # whatever was known of the empty brain is opened anew
+            counts = dict.fromkeys(report, 0) | {"restored": sum(made["rows"].values())}
+            return told | {"mode": "restore", "counts": counts, "restored": made} | report | {"needs_human": made["needs_human"]}
+        needs = self._merge(caller, brain, path, report, dry_run=dry_run, as_candidates=as_candidates, progress=progress)
         if not dry_run:
             self._record(caller, brain, report)
         counts = {name: len(rows) for name, rows in report.items()}
-        told = {"ok": True, "schema": "hindbrain-import-v0", "brain": brain.name, "dry_run": dry_run, "counts": counts}
-        return told | {"needs_human": needs} | report
+        return told | {"mode": "merge", "counts": counts, "needs_human": needs} | report
+
+    def _merge(
+        self,
+        caller: Caller,
+        brain: Brain,
+        path: Path,
+        report: dict[str, Any],
+        *,
+        dry_run: bool,
+        as_candidates: bool,
+        progress: Callable[[int, int, str], None],
+    ) -> list[str]:
+        """Each thing of an archive by itself, through the gateway; what would need a person."""
+        with opened_archive(path, most=ARCHIVE_MAX_BYTES) as archive:
+            members = [one for one in archive if one.isfile()][:MEMBERS_MOST]
+            with self._brains.use(brain) as opened:
+                arriving = [one for one in members if one.name in self._cards.NAMES and one.size <= EXPORT_MAX_BYTES]
+                cards = self._cards.read({one.name: _text(archive, one) for one in arriving}, report)
+                needs = self._cards.check_person(caller, opened, cards, dry_run=dry_run, as_candidates=as_candidates)
+                ids: dict[str, EvidenceId] = {}
+                for number, member in enumerate(members):
+                    progress(number, len(members), "reading the export")
+                    ids |= self._take_member(caller, opened, archive, member, report, dry_run=dry_run)
+                with self._origin(archive, opened) as origin:
+                    self._cards.take_in(
+                        caller, opened, cards, ids, report, dry_run=dry_run, as_candidates=as_candidates, origin=origin
+                    )
+                named = _exported_from(archive)
+                if not dry_run and named is not None and named != brain.name and os.path.isabs(named):
+                    with opened.store.writing() as writer:
+                        note_former(opened, writer, named)
+        return needs
 
     def _record(self, caller: Caller, brain: Brain, report: dict[str, Any]) -> None:
         codes = dict(sorted(Counter(str(one["code"]) for one in report["refused"]).items()))
@@ -270,7 +227,8 @@ class Exchange:
     @contextmanager
     def _origin(self, archive: tarfile.TarFile, opened: OpenBrain) -> Iterator[OpenBrain | None]:
         """The brain that an archive comes from, if it is another one of this home: what it has buried since stays buried."""
-        born = self._born_in(archive)
+        manifest = manifest_of(archive)
+        born = self._born_in(archive) or (self._restoring.origin_here(opened, manifest) if manifest is not None else None)
         with ExitStack() as stack:
             yield stack.enter_context(self._brains.use(born)) if born is not None and born.name != opened.brain.name else None
 
@@ -303,7 +261,6 @@ class Exchange:
                 channel=Channel.IMPORT,
                 slug=slug,
                 text=text,
-                session=caller.session,
             )
             self._gateway.put(opened, draft)
         report["taken"].append(slug)
@@ -368,14 +325,6 @@ class _Keyed(msgspec.Struct, kw_only=True):
 
 def _json(value: Any, indent: int | None = 2) -> str:
     return json.dumps(value, indent=indent, ensure_ascii=False, sort_keys=True) + "\n"
-
-
-def _add(archive: tarfile.TarFile, name: str, text: str) -> None:
-    """Plain members with no owner and no time: the same brain gives the same bytes."""
-    data = text.encode("utf-8", "surrogateescape")
-    member = tarfile.TarInfo(name)
-    member.size, member.mode = len(data), 0o600
-    archive.addfile(member, io.BytesIO(data))
 
 
 def _text(archive: tarfile.TarFile, member: tarfile.TarInfo) -> str:

@@ -9,9 +9,10 @@ from hindbrain.engines.ranking import coverage, joined, meaning, weighed
 from hindbrain.engines.text import query_terms, terms
 from hindbrain.policy.recall import BEAT_CANDIDATES, BEAT_MIN_SCORE, LOOKUP_CLAIMS, QUERY_TERMS, RECENT_ROWS
 from hindbrain.services.brains import OpenBrain
+from hindbrain.services.explaining import BELOW_FLOOR, WAITS, Trace, Tried, boosts_of, ranks
 from hindbrain.services.gateway import claim_terms
 from hindbrain.services.reconcile import CONFLICT, Reconciler
-from hindbrain.services.retrieval import Retrieval, Served
+from hindbrain.services.retrieval import Gathered, Retrieval, Served
 from hindbrain.services.routing import Gap, gap
 from hindbrain.services.rows import DEMOTION, GRADED_WRONG, Row, RowMaker
 from hindbrain.stores.port import Version
@@ -30,6 +31,40 @@ class Feed:
     gaps: list[Gap] = field(default_factory=list)
     claims: dict[str, Claim] = field(default_factory=dict)
     served: Served | None = None  # by words or also by meaning; None when nothing was asked
+
+
+class _Tried:
+    """The claims that one brain had to offer, for somebody who asks why."""
+
+    def __init__(self, brain: str, gathered: Gathered) -> None:
+        self.found: list[Tried] = []
+        self._brain = brain
+        self._words, self._near = ranks(gathered.scores), ranks(gathered.cosines)
+
+    def add(
+        self,
+        turn: int,
+        slug: str,
+        claim: Claim,
+        score: float,
+        likeness: tuple[float, float, float],
+        known: dict[str, bool],
+        out: str | None,
+    ) -> None:
+        covered, near, fit = likeness
+        self.found.append(
+            Tried(
+                kind="claim",
+                id=slug,
+                brain=self._brain,
+                label=claim.label or slug,
+                score=score,
+                ways={"words": self._words.get(turn), "meaning": self._near.get(turn)},
+                parts={"keyword": covered, "meaning": near, "fit": fit},
+                boosts=boosts_of(**known),
+                out=out,
+            )
+        )
 
 
 class Feeds:
@@ -54,13 +89,14 @@ class Feeds:
         marked: bool = False,
         candidates: int = BEAT_CANDIDATES,
         include_history: bool = False,
+        trace: Trace | None = None,
     ) -> Feed:
         """The best rows of one brain for a question. `marked` also shows claims that wait for their demotion."""
         feed = Feed(gaps=self._take_in(opened))
         parts: dict[str, dict[str, float]] = {}
         for _ in range(2):
             chosen = self._ranked(
-                opened, query, feed, parts, min_score=min_score, marked=marked, candidates=max(candidates, limit)
+                opened, query, feed, parts, min_score=min_score, marked=marked, candidates=max(candidates, limit), trace=trace
             )
             shown = {version.slug: version.digest for version, _, _ in chosen[:limit]}
             if not self._reconciler.stale_rows(opened, shown):
@@ -103,6 +139,7 @@ class Feeds:
         min_score: float,
         marked: bool,
         candidates: int,
+        trace: Trace | None,
     ) -> list[tuple[Version, Claim, float]]:
         words = query_terms(query or "")[:QUERY_TERMS]
         if not words or query is None:
@@ -115,25 +152,44 @@ class Feeds:
         slugs = list(keys.values())
         versions, said, marks = opened.store.live(slugs), opened.store.words(slugs), self._marks(opened, slugs)
         now, ranked = self._clock(), []
+        tried = _Tried(opened.brain.name, gathered) if trace is not None else None
         for turn, slug in keys.items():
             version = versions.get(slug)
-            if version is None or not version.active or (DEMOTION in marks.get(slug, set()) and not marked):
+            if version is None or not version.active:
+                continue
+            waits = DEMOTION in marks.get(slug, set()) and not marked
+            if waits and tried is None:
                 continue
             claim = parse(version.text, fallback_label=slug)
             covered = coverage(words, set(terms(claim.label)), said.get(slug, ()), found.frequencies, found.total)
             near = meaning(gathered.cosines.get(turn))
             fit = joined(covered, near)
-            if fit >= min_score:
-                score = weighed(
-                    fit,
-                    verified=claim.state == "verified",
-                    stale=self._maker.is_stale(claim, now),
-                    graded_wrong=GRADED_WRONG in marks.get(slug, set()),
+            known = {
+                "verified": claim.state == "verified",
+                "stale": self._maker.is_stale(claim, now),
+                "graded_wrong": GRADED_WRONG in marks.get(slug, set()),
+            }
+            score = weighed(fit, **known)
+            if tried is not None:
+                tried.add(
+                    turn,
+                    slug,
+                    claim,
+                    score,
+                    (covered, near, fit),
+                    known,
+                    WAITS if waits else None if fit >= min_score else BELOW_FLOOR,
                 )
+            if fit >= min_score and not waits:
                 ranked.append((version, claim, score))
                 if gathered.served.stamp is not None:
                     parts[slug] = {"keyword": round(covered, 4), "meaning": round(near, 4)}
         ranked.sort(key=lambda one: (-one[2], -(one[1].created or 0), one[0].slug))
+        if trace is not None and tried is not None:
+            trace.put("claim", opened.brain.name, tried.found)
+            served = gathered.served
+            gaps = served.gaps(opened.brain.display_name)
+            trace.was_served(opened.brain.name, by_meaning=served.stamp is not None, pending=served.pending, gaps=gaps)
         return ranked
 
     @staticmethod

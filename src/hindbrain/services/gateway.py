@@ -21,7 +21,6 @@ from hindbrain.policy.hygiene import NEVER_ALLOWED, ROTATE
 from hindbrain.policy.limits import AGENT_MAX, CLAIM_MAX_BYTES, LOCK_WAIT_S
 from hindbrain.services import anchors
 from hindbrain.services.brains import OpenBrain
-from hindbrain.services.events import Events
 from hindbrain.services.grounding import LINES, claim_graph, line_anchors
 from hindbrain.services.rows import OF_ITS_TEXT
 from hindbrain.stores.files import ClaimDirectory, Staged, digest_of
@@ -49,7 +48,6 @@ class Draft:
     gated: bool = True  # compared with the live version's strength
     indexed: bool = True
     on_disk: bool = False  # the file is there already: it came by git or an editor
-    session: str | None = None
     checkout: str | None = None  # the linked worktree in which the caller stands: evidence is read there first
     payload: dict[str, Any] = field(default_factory=dict)
     before: Callable[[Writer], None] | None = None  # more rows for the same transaction
@@ -159,9 +157,8 @@ def _unclean(finding: Finding, site: str) -> HygieneRefused:
 class Gateway:
     """Every claim that becomes live in any brain passes here."""
 
-    def __init__(self, clock: Callable[[], int], events: Events) -> None:
+    def __init__(self, clock: Callable[[], int]) -> None:
         self._clock = clock
-        self._events = events
         self.settle: Callable[[OpenBrain, str], bool] = lambda _brain, _slug: False  # the reconciler: file and row agree first
 
     # -- checks, in the order of the house ---------------------------------------------------------------------------
@@ -185,6 +182,12 @@ class Gateway:
         allowed = self._allowed(opened)
         for finding in (hit for text in fields for hit in scan(text)):
             if finding.pattern_class in NEVER_ALLOWED or not self._is_allowed(finding, allowed):
+                raise _unclean(finding, site)
+
+    def check_secrets(self, fields: Iterable[str], *, site: str) -> None:
+        """Refuse secrets where no brain has a say: there is no list of what a person let through. A merge marker is none."""
+        for finding in (hit for text in fields for hit in scan(text)):
+            if finding.pattern_class != "conflict_marker":
                 raise _unclean(finding, site)
 
     def check_actor(self, agent: str) -> None:
@@ -297,9 +300,6 @@ class Gateway:
                 place.unstage(staged)
             raise
         path = self._files(opened, place, slug, staged, live, version, now, clean=clean)
-        self._events.publish(
-            {"brain": opened.brain.name, "act": draft.act, "slug": slug, "version": version.version}, session=draft.session
-        )
         return Put(version=version, previous=live, path=path, resolved=resolved, unresolved=unresolved)
 
     def _commit(
@@ -407,7 +407,6 @@ class Gateway:
         payload: dict[str, Any] | None = None,
         before: Callable[[Writer], None] | None = None,
         remove_file: bool = True,
-        session: str | None = None,
     ) -> Version | None:
         """End a live claim without a successor: archived in the history, gone from recall. The caller holds its lock."""
         live = opened.store.live([slug]).get(slug)
@@ -432,7 +431,6 @@ class Gateway:
             opened.state.drop(str(place.path), slug)
         if clean:
             opened.state.put_directory(str(place.path), place.mtime_ns())
-        self._events.publish({"brain": opened.brain.name, "act": act, "slug": slug}, session=session)
         return live
 
     def withdraw(self, opened: OpenBrain, slug: str, *, actor: str, channel: Channel) -> None:

@@ -10,7 +10,6 @@ from hindbrain.domain.errors import InvalidLabel, InvalidParams, UnknownClaim
 from hindbrain.domain.ledger import Act
 from hindbrain.policy.etiquette import may_share
 from hindbrain.services.brains import Brains, OpenBrain
-from hindbrain.services.events import Events
 from hindbrain.services.reconcile import Reconciler
 from hindbrain.services.routing import Router
 from hindbrain.services.rows import DEMOTION, GRADED_WRONG
@@ -35,11 +34,10 @@ def names_code(name: str) -> bool:
 class Grades:
     """`learn`: correct, wrong or partial, for claims of this brain and of the medulla."""
 
-    def __init__(self, brains: Brains, router: Router, reconciler: Reconciler, events: Events, clock: Callable[[], int]) -> None:
+    def __init__(self, brains: Brains, router: Router, reconciler: Reconciler, clock: Callable[[], int]) -> None:
         self._brains = brains
         self._router = router
         self._reconciler = reconciler
-        self._events = events
         self._clock = clock
 
     def learn(
@@ -100,7 +98,6 @@ class Grades:
             writer.put_mark(mark)
             if not wrong and not shared:
                 writer.drop_mark(slug, GRADED_WRONG)
-        self._events.publish({"brain": opened.brain.name, "act": "claim.grade", "slug": slug}, session=caller.session)
         grade: dict[str, Any] = {"slug": slug, "store_brain": opened.brain.name, "feedback": feedback, "trust": 0 if wrong else 1}
         if shared and wrong:
             grade[DEMOTION] = True

@@ -12,11 +12,12 @@ from hindbrain.domain.errors import InvalidParams, PathRefused
 from hindbrain.domain.graph import Node
 from hindbrain.engines.drawing import svg
 from hindbrain.engines.fence import shown
+from hindbrain.engines.graph_columns import columns
 from hindbrain.engines.graph_formats import dot, graphml, snapshot_text
 from hindbrain.engines.subgraph import Part, around, tree, whole
-from hindbrain.policy.activation import EXPORT_EDGES, EXPORT_INLINE
+from hindbrain.policy.activation import COLUMNS, EXPORT_EDGES, EXPORT_INLINE
 from hindbrain.services.call import Retrieved
-from hindbrain.services.graph_access import GraphAccess, Held, blocked, following
+from hindbrain.services.graph_access import GraphAccess, Held, blocked, following, provenance
 
 __all__ = ["GraphViews"]
 
@@ -45,10 +46,12 @@ class GraphViews:
             lines = tree(net, row, depth, each)
             near = part.nodes[part.nodes != row].tolist()
             neighbours = held.briefs(near[:200])
+            [node_told] = _described(held, [row])
         self._access.seen(caller, [net.ids[row]])
         answer = {
             "schema": schema,
             "node_id": net.ids[row],
+            "node": node_told,
             "node_count": net.nodes,
             "edge_count": net.edges,
             "neighbours": neighbours,
@@ -58,6 +61,24 @@ class GraphViews:
             "rendered": shown("\n".join(lines)),  # labels are headings, too: nothing in them steers a terminal
         }
         return Retrieved(answer=answer, candidates=len(near) + 1)
+
+    def columns(self, caller: Caller, *, node: str | None, brain: str | None) -> dict[str, Any]:
+        """The graph as lists of numbers, small enough to be drawn by a page in one go."""
+        with self._access.held(caller, brain) as held:
+            net = held.graph.net
+            row = self._access.resolve(held, node) if node is not None else None
+            near = around(net, row, 1, COLUMNS.nodes).nodes.tolist() if row is not None else []
+            told = columns(net, held.graph.citations, near)
+        left = told["left_out"]
+        drawn = f"{len(told['nodes']['id'])} nodes and {len(told['edges']['source'])} edges"
+        more = f"; {left['nodes']} nodes and {left['edges']} edges are too many for one picture" if any(left.values()) else ""
+        return {
+            "schema": "hindbrain-graph-columns-v0",
+            "node_count": net.nodes,
+            "edge_count": net.edges,
+            **told,
+            "rendered": f"{drawn}{more}.",
+        }
 
     @staticmethod
     def _middle(held: Held) -> int | None:
@@ -124,6 +145,22 @@ class GraphViews:
             if store is not None:
                 known |= store.nodes(ids[start : start + _BATCH])
         return snapshot_text(net, part, known)
+
+
+def _described(held: Held, rows: list[int]) -> list[dict[str, Any]]:
+    """Nodes with where they stand and how central they are."""
+    net = held.graph.net
+    return [
+        brief
+        | {
+            "provenance": provenance(node),
+            "tags": list(node.tags),
+            "pagerank": round(float(net.pagerank[row]), 9),
+            "last_modified": float(net.last_modified[row]),
+            "change_frequency": round(float(net.change_frequency[row]), 6),
+        }
+        for row, node, brief in zip(rows, held.nodes(rows), held.briefs(rows), strict=True)
+    ]
 
 
 def _free(target: str) -> Path:

@@ -3,21 +3,23 @@ host, and neither proves that the host is bound anew."""
 
 import os
 import secrets
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from hindbrain.domain.caller import Caller
-from hindbrain.domain.errors import InvalidParams
+from hindbrain.domain.errors import InvalidParams, InvalidState
 from hindbrain.domain.handshake import Change, Handshake
+from hindbrain.engines.host_parts import EntryPart, parsed
 from hindbrain.engines.recovery_plane import planned, step
 from hindbrain.policy.hosts import HOSTS, SERVER, Host, HostFile
 from hindbrain.services.handshakes import Handshakes
+from hindbrain.services.host_entries import digest_of
+from hindbrain.services.host_writing import FileChange, HostWriting
+from hindbrain.services.installing import Installing
 from hindbrain.services.recovery import Recovery
 from hindbrain.stores.home import Home
-from hindbrain.stores.host_files import digest_of
-from hindbrain.stores.host_writing import entered, put
+from hindbrain.stores.host_files import Place, located
 from hindbrain.stores.processes import Process, end, process
 from hindbrain.stores.repository import canonical_root
 
@@ -30,7 +32,8 @@ class Hosting:
     """Changes to hosts of one user."""
 
     def __init__(self, home: Home, recovery: Recovery, handshakes: Handshakes, clock: Callable[[], int]) -> None:
-        self._copies = home.path / "recovery" / "hosts"
+        self._writing = HostWriting(home, clock)
+        self.installing = Installing(self._writing, recovery, handshakes, clock)
         self._recovery = recovery
         self._handshakes = handshakes
         self._clock = clock
@@ -38,14 +41,15 @@ class Hosting:
     def apply(self, caller: Caller, *, host: str, project: str | None, yes: bool) -> dict[str, Any]:
         """Put our entry into a file of a host; what was there is copied first."""
         chosen, root = _host(host), canonical_root(project) if project else caller.root
-        base, file, path, name, old = self._file(chosen, root)
-        text, entry = entered(
-            file, path, self._recovery.entry_for(chosen, root, of_project=file.of_project), name=name, project=root
-        )
+        file, place, name, old = self._file(chosen, root)
+        path = place.path
+        given = self._recovery.entry_for(chosen, root, of_project=file.of_project)
+        change = self._writing.planned(host, place, [EntryPart(form=file.form, key=file.key, entry=given)])
+        entry = _entry(file, change.after or "", name, root, path)
         same = old == digest_of(entry)
         made = None
         if yes and not same:
-            made = self._written(chosen, base, path, text, digest_of(entry))
+            made = self._written(chosen, change, digest_of(entry))
         return planned(
             "hindbrain-hosts-apply-v0",
             diagnosis="mixed_path_config" if old is not None and not same else None,
@@ -72,35 +76,28 @@ class Hosting:
             rendered=_said(made, same, chosen, path),
         )
 
-    def _file(self, host: Host, root: str | None) -> tuple[Path, HostFile, Path, str, str | None]:
+    def _file(self, host: Host, root: str | None) -> tuple[HostFile, Place, str, str | None]:
         """The file to write: the one that lists us, else the first, which is the project's own where the host has such files."""
-        bases = [(Path(root) if file.of_project and root else self._recovery.user, file) for file in host.files]
-        places = [(base, file, base / file.path) for base, file in bases if not file.of_project or root]
+        project = Path(root) if root else None
+        user, environ = self._recovery.user, self._recovery.environ
+        found = [(file, located(file, user=user, project=project, environ=environ)) for file in host.files]
+        places = [(file, place) for file, place in found if place is not None]
         listed = {entry.file: entry for entry in self._recovery.entries(host, root) if entry.found}
-        for base, file, path in places:
-            if (entry := listed.get(str(path))) is not None:
-                return base, file, path, entry.entry or SERVER, entry.digest
-        base, file, path = places[0]
-        return base, file, path, SERVER, None
+        for file, place in places:
+            if (entry := listed.get(str(place.path))) is not None:
+                return file, place, entry.entry or SERVER, entry.digest
+        file, place = places[0]
+        return file, place, SERVER, None
 
-    def _written(self, host: Host, base: Path, path: Path, text: str, digest: str) -> Change:
-        change_id = f"chg_{secrets.token_hex(6)}"
-        copy = None
-        if path.is_file():
-            place = self._copies / change_id
-            place.mkdir(mode=0o700, parents=True)
-            copy = place / path.name
-            shutil.copyfile(path, copy)
-            os.chmod(copy, 0o600)  # files of hosts may hold keys of other servers
-        put(base, path, text)
+    def _written(self, host: Host, change: FileChange, digest: str) -> Change:
         made = Change(
-            change_id=change_id,
+            change_id=f"chg_{secrets.token_hex(6)}",
             kind="hosts.apply",
             at=self._clock(),
             host=host.name,
-            file=str(path),
+            file=change.path,
             written=digest,
-            backup=str(copy) if copy else None,
+            backup=self._writing.carry_out(change),
         )
         self._handshakes.changed(made)
         return made
@@ -137,6 +134,16 @@ class Hosting:
             ended=ended,
             rendered=_told(host, chosen, [one.pid for one, _ in living], ended, yes=yes),
         )
+
+
+def _entry(file: HostFile, text: str, name: str, project: str | None, path: Path) -> dict[str, Any]:
+    """Our entry as the file will have it. One that the host keeps for this project alone is not ours to change."""
+    after = parsed(file.form, text)
+    own = after.get("projects")
+    own = own.get(project) if isinstance(own, dict) else None
+    if isinstance(own, dict) and isinstance(own.get(file.key), dict) and name in own[file.key]:
+        raise InvalidState(f"{path} lists {name} for this project alone", fix="change it with the host's own command")
+    return dict(after[file.key][name])
 
 
 def _host(name: str) -> Host:

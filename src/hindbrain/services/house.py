@@ -1,16 +1,15 @@
 """The house: all services of one process, put together once."""
 
 import threading
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
-from hindbrain.domain.caller import Caller
 from hindbrain.engines.auditing import Numbers
 from hindbrain.policy.control import Params
 from hindbrain.services.adoption import Adoption
 from hindbrain.services.backfill import Backfill
+from hindbrain.services.bell import Bell
 from hindbrain.services.boot import Boot
 from hindbrain.services.brains import Brains, OpenBrain, StoreOpener
 from hindbrain.services.card_arrival import Arrivals
@@ -24,6 +23,7 @@ from hindbrain.services.card_moves import CardMoves
 from hindbrain.services.card_publishing import CardPublishing
 from hindbrain.services.card_retrieval import CardRetrieval
 from hindbrain.services.cards import Cards
+from hindbrain.services.claim_list import ClaimList
 from hindbrain.services.claims import Claims
 from hindbrain.services.consolidation import Consolidation
 from hindbrain.services.context import Context
@@ -37,6 +37,7 @@ from hindbrain.services.control.tuning import Tuning
 from hindbrain.services.counters import Counters, Refusals
 from hindbrain.services.defaults import Defaults
 from hindbrain.services.doctor import Doctor
+from hindbrain.services.elsewhere import Elsewhere
 from hindbrain.services.embedder import Embedder
 from hindbrain.services.embedding import Embedding
 from hindbrain.services.environment import Environment
@@ -48,6 +49,7 @@ from hindbrain.services.evidence_batch import Batches
 from hindbrain.services.evidence_erasure import EvidenceErasure
 from hindbrain.services.evidence_exchange import EvidenceExchange
 from hindbrain.services.evidence_ingest import Ingest
+from hindbrain.services.evidence_list import EvidenceList
 from hindbrain.services.evidence_reindex import Reindex
 from hindbrain.services.evidence_search import EvidenceSearch
 from hindbrain.services.exchange import Exchange
@@ -56,14 +58,17 @@ from hindbrain.services.experience.exchange import ExperienceExchange
 from hindbrain.services.experience.instincts import Instincts
 from hindbrain.services.experience.proposing import Proposing
 from hindbrain.services.experience.room import ExperienceRoom, rules_of
+from hindbrain.services.experience.survey import Survey
 from hindbrain.services.experience.telling import Telling
 from hindbrain.services.feeds import Feeds
 from hindbrain.services.foreign_evidence import ForeignEvidence
 from hindbrain.services.gateway import Gateway
+from hindbrain.services.glances import Glances
 from hindbrain.services.grades import Grades
 from hindbrain.services.graphs import Graphs
 from hindbrain.services.handshakes import Handshakes
 from hindbrain.services.ingests import Ingests
+from hindbrain.services.late_rooms import LateRooms
 from hindbrain.services.ledgers import Ledgers
 from hindbrain.services.maintenance import Maintenance
 from hindbrain.services.memory_import import MemoryImport
@@ -78,6 +83,7 @@ from hindbrain.services.missions.observing import Observing
 from hindbrain.services.model import Model
 from hindbrain.services.north import North
 from hindbrain.services.outcome_arrival import OutcomeArrivals
+from hindbrain.services.overview import Overview
 from hindbrain.services.packs import Packs
 from hindbrain.services.parsing import workers
 from hindbrain.services.projects import Projects
@@ -100,24 +106,10 @@ from hindbrain.services.watching import Watching
 from hindbrain.settings import Settings
 from hindbrain.stores.home import Home
 
-if TYPE_CHECKING:
-    from hindbrain.services.control.runs import Runs
-    from hindbrain.services.finding import Finding
-    from hindbrain.services.gates.running import Gates
-    from hindbrain.services.graph_room import GraphRoom
-    from hindbrain.services.gym.gym import Gym
-    from hindbrain.services.gym.ports import Opener
-    from hindbrain.services.hosting import Hosting
-    from hindbrain.services.light_documents import LightDocuments
-    from hindbrain.services.missions.asking import Asking
-    from hindbrain.services.missions.kernel import Missions
-    from hindbrain.services.missions.skill_room import SkillRoom
-    from hindbrain.services.updating import Updating
-
 __all__ = ["House"]
 
 
-class House:
+class House(LateRooms):
     """One of each. Operations reach everything from here."""
 
     def __init__(
@@ -131,18 +123,21 @@ class House:
         resident: bool,
         environ: Mapping[str, str] | None = None,
     ) -> None:
+        super().__init__()
         self.home = home
         self.settings = settings
         self._resident = resident
         self.clock = clock
         self.environ: Mapping[str, str] = environ or {}
         self.events = Events()
+        self.bell = Bell(self.events)
         self.brains = Brains(home, settings, open_store, self._on_open, bound_root)
+        self.brains.committed = self.bell.committed
         self.router = Router(self.brains, clock)
         self.counters = Counters(self.brains, clock)
         self.refusals = Refusals(self.brains, self.router, home, clock)
         self.contract = Contract(home, self.brains, self.router)
-        self.gateway = Gateway(clock, self.events)
+        self.gateway = Gateway(clock)
         self.lines = Lines(self.gateway, clock)
         self.audits = Audits(self.brains, self.router, self.lines, self._numbers)
         self.reconciler = Reconciler(self.gateway, settings, clock)
@@ -152,51 +147,54 @@ class House:
         self.maker = RowMaker(home, settings.number("stale_after_days"))
         self.feeds = Feeds(self.reconciler, self.maker, self.retrieval, clock, patient=not resident)
         self.recall = Recall(self.brains, self.feeds, self.retrieval, settings, clock)
-        self.claims = Claims(self.brains, self.router, self.gateway, self.reconciler, clock)
+        self.claims = Claims(self.brains, self.router, self.gateway, self.reconciler, self.maker, clock)
+        self.claim_list = ClaimList(self.brains, self.router, self.reconciler, self.maker, clock)
         self.promotion = Promotion(self.brains, self.gateway, self.reconciler, self.maker, clock)
-        self.grades = Grades(self.brains, self.router, self.reconciler, self.events, clock)
+        self.grades = Grades(self.brains, self.router, self.reconciler, clock)
         self.consolidation = Consolidation(self.brains, self.gateway, self.reconciler, clock)
-        anchors, batches = Anchors(self.brains, self.router), Batches(self.events, clock)
-        self.observations = Observations(self.brains, self.router, anchors, self.gateway, batches, self.events, clock)
+        anchors, batches = Anchors(self.brains, self.router), Batches(clock)
+        self.observations = Observations(self.brains, self.router, anchors, self.gateway, batches, clock)
         self.evidence_ingest = Ingest(self.brains, anchors, self.gateway, batches, clock)
         self.research = Research(self.brains, anchors, self.gateway, batches, clock)
         self.wake = Wake(home, self.brains, self.observations)
         self.evidence_reindex = Reindex(self.brains, self.router, self.evidence_ingest)
         self.evidence_search = EvidenceSearch(self.brains, self.observations, self.retrieval)
+        self.evidence_list = EvidenceList(self.brains, self.observations)
         cited = CardEvidence(self.brains, self.observations, self.gateway, batches, clock)
         self.cards = Cards(self.brains, self.observations)
-        self.card_making = CardMaking(self.brains, anchors, self.cards, cited, self.gateway, self.events, clock)
-        self.card_links = CardLinks(self.brains, self.cards, cited, self.gateway, self.events, clock)
+        self.card_making = CardMaking(self.brains, anchors, self.cards, cited, self.gateway, clock)
+        self.card_links = CardLinks(self.brains, self.cards, cited, self.gateway, clock)
         self.card_moves = CardMoves(self.brains, self.cards, cited, self.card_links)
         self.card_publishing = CardPublishing(self.brains, anchors, self.cards, cited, self.card_links, self.gateway, clock)
         self.mission_log = MissionLog(clock, redact_external=settings.flag("flight.redact_external"))
         self.mission_files = MissionFiles(self.mission_log)
         self.mission_log.mirrors.append(self.mission_files.mirror)
         undone = MissionErasure(self.gateway, self.mission_files, clock)
-        unlearned = CardErasure(self.brains, self.gateway, undone, self.events, clock)
+        unlearned = CardErasure(self.brains, self.gateway, undone, clock)
         unlived = ExperienceErasure(self.gateway, clock)
-        reach = (unlearned, unlived, undone, self.events, clock)
+        reach = (unlearned, unlived, undone, clock)
         erased = EvidenceErasure(self.brains, self.gateway, self.observations, batches, *reach)
         self.erasure = Erasure(self.brains, self.router, self.gateway, self.reconciler, erased, *reach)
-        self.experience = ExperienceRoom(self.brains, self.router, self.gateway, self.events, clock, rules_of(settings))
+        self.experience = ExperienceRoom(self.brains, self.router, self.gateway, clock, rules_of(settings))
         self.lines.depositing = lambda opened, journal: self.experience.of(opened, journal).heard
         self.telling = Telling(self.brains, self.router, clock)
+        self.survey = Survey(self.brains, self.router, clock)
         self.experience_exchange = ExperienceExchange(self.brains, self.router, self.experience, clock)
         self.proposing = Proposing(self.brains, self.router, self.observations, self.card_making, clock)
         recording = settings.flag("adoption")
-        self.adoption = Adoption(self.brains, self.router, self.gateway, self.events, clock, enabled=recording)
-        self.defaults = Defaults(self.brains, self.router, self.gateway, self.adoption, self.events, clock)
+        self.adoption = Adoption(self.brains, self.router, self.gateway, clock, enabled=recording)
+        self.defaults = Defaults(self.brains, self.router, self.gateway, self.adoption, clock)
         books = CardBooks()
         self.context = Context(self.brains, self.observations, anchors, self.retrieval, books, self.defaults)
         instincts = Instincts(self.brains, clock)
         self.north = North(self.router, self.recall, self.context, self.contract, self.counters, instincts)
         self.card_retrieval = CardRetrieval(self.brains, self.observations, books, self.context)
-        self.boot = Boot(self.brains, self.router, self.gateway, self.maker, self.events, clock)
+        self.boot = Boot(self.brains, self.router, self.gateway, self.maker, clock)
         self.graphs = Graphs(str(home.path), clock)
         self.verify = Verify(str(home.path), self.graphs)
         self.watching = Watching(self.brains, self.graphs, self.events, enabled=resident and settings.flag("watch"))
         self.brains.before_close = self._before_close
-        self.ingests = Ingests(home, self.graphs, self.reconciler, self.events, clock)
+        self.ingests = Ingests(home, self.graphs, self.reconciler, clock)
         self.projects = Projects(home, self.brains, self.router, self.reconciler, self.ingests, clock)
         carried = EvidenceExchange(self.gateway, batches, clock)
         arrivals, foreign = Arrivals(self.brains, cited, self.gateway, clock), ForeignEvidence(self.gateway, batches, clock)
@@ -208,16 +206,35 @@ class House:
             self.reconciler,
             carried,
             CardExchange(arrivals, outcomes, foreign, clock),
+            self._settle,
             clock,
         )
         self.memory_import = MemoryImport(self.brains, self.router, self.evidence_ingest, foreign, arrivals, outcomes, clock)
         self.backfill = Backfill(self.brains, self.observations, arrivals, clock)
         self.migration = Migration(self.brains, self.router, self.gateway, self.reconciler, clock)
-        self.tuning = Tuning(home, self.brains, self.router, self.gateway, self.events, clock, base=lambda: configured(settings))
+        self.tuning = Tuning(home, self.brains, self.router, self.gateway, clock, base=lambda: configured(settings))
         self.ledgers = Ledgers(self.brains, self.router)
         self.story = Story(self.brains, self.router, self.observations, self.ledgers)
         self.review = Review(self.brains, self.observations, clock)
-        self.standing = Standing(self.brains, self.router, self.contract, self.counters, clock)
+        self.standing = Standing(
+            self.brains,
+            self.router,
+            self.contract,
+            self.counters,
+            clock,
+            letters=lambda brain: self.letters.reading.open_count(brain),
+        )
+        self.glances = Glances(self.brains)
+        self.elsewhere = Elsewhere(self.brains, self.glances, self.bell)
+        self.overview = Overview(
+            self.brains,
+            self.router,
+            self.glances,
+            self.counters,
+            letters=lambda brains: self.letters.reading.open_counts(brains),
+            present=lambda: self.cowork.attending.by_brain(),
+            running=lambda: runs.by_brain() if (runs := self.started_runs) is not None else Counter(),
+        )
         taken = HouseGraph(
             self.brains, self.router, self.graphs, self.projects, room=lambda: self.graph, finding=lambda: self.finding
         )
@@ -225,7 +242,6 @@ class House:
         # A notice may be the first that this process hears of missions: they are put together for it.
         self.guard.rechecks.append(lambda caller: self.missions.recheck(caller))
         self.handshakes = Handshakes(home, clock)
-        self.program: Path | None = None  # the directory that updates replace; without one, where this process runs from
         self.recovery = Recovery(home, self.brains, self.router, self.contract, self.environ, self.handshakes)
         self.repairs = Repairs(home, self.brains, self.embedding, self.graphs, self.ingests, clock)
         served = bool(settings.text("store_url"))
@@ -245,116 +261,14 @@ class House:
             self.graphs,
             environment,
             clock,
+            letters=lambda caller, weeks: self.letters.numbers.told(caller, weeks),
+            cowork=lambda caller: self.cowork.checking.section(caller),
         )
         self.model = Model(self.brains, self.router, self.embedder, self.embedding)
         self.model_report = ModelReport(self.brains, self.router, self._model_plan, self.environ, clock)
         self.observing = Observing(self.brains, self.router, self.mission_log, self.handshakes)
         self.mission_desk = Desk(brains=self.brains, router=self.router, gateway=self.gateway, log=self.mission_log)
-        self._missions: Missions | None = None
-        self.lane_opener: Opener | None = None  # a session on a home of a lane's own; the composition root gives it
         self._ticking = threading.Lock()
-        self._finding: Finding | None = None
-        self._graph_room: GraphRoom | None = None
-        self._runs: Runs | None = None
-        self._graph_room_lock = threading.Lock()
-
-    @property
-    def updating(self) -> "Updating":
-        """Updates of the program; asked for at a terminal, now and then."""
-        from hindbrain.services.updating import Updating
-
-        source = self.settings.text("update_source")
-        return Updating(self.home, self.handshakes, self.clock, source=source, program=self.program)
-
-    @property
-    def hosting(self) -> "Hosting":
-        """Changes to agent hosts; asked for at a terminal, now and then."""
-        from hindbrain.services.hosting import Hosting
-
-        return Hosting(self.home, self.recovery, self.handshakes, self.clock)
-
-    @property
-    def finding(self) -> "Finding":
-        """What is asked of code and files; it loads arrays, which most processes never need."""
-        with self._graph_room_lock:
-            if self._finding is None:
-                from hindbrain.services.finding import Finding
-
-                self._finding = Finding(self.brains, self.router, self.graphs, self.projects)
-            return self._finding
-
-    @property
-    def graph(self) -> "GraphRoom":
-        """What is asked of graphs; it loads arrays and engines, which most processes never need."""
-        with self._graph_room_lock:
-            if self._graph_room is None:
-                from hindbrain.services.graph_room import GraphRoom
-
-                self._graph_room = GraphRoom(self.brains, self.router, self.graphs, self.clock)
-            return self._graph_room
-
-    @property
-    def runs(self) -> "Runs":
-        """Tasks that Hindbrain works on by itself; the whole control loop, which most processes never need."""
-        with self._graph_room_lock:
-            if self._runs is None:
-                from hindbrain.services.control.runs import put_together
-
-                self._runs = put_together(self, self._model_plan())
-            return self._runs
-
-    @property
-    def missions(self) -> "Missions":
-        """Missions of connected agents; engines that most processes never need."""
-        with self._graph_room_lock:
-            if self._missions is None:
-                from hindbrain.services.missions.assembly import put_together
-
-                self._missions = put_together(self)
-            return self._missions
-
-    @property
-    def gym(self) -> "Gym":
-        """Rounds of agents over fixtures, which most processes never need."""
-        from hindbrain.services.gym.assembly import put_together
-
-        return put_together(self)
-
-    @property
-    def gates(self) -> "Gates":
-        """The gates of the operating layer, which most processes never need."""
-        from hindbrain.domain.errors import NotReady
-        from hindbrain.services.gates.running import Gates
-
-        if self.lane_opener is None:
-            raise NotReady("this process opens no sessions for gates", fix="run hindbrain gate in a terminal")
-        return Gates(self.home, self.gym, opener=self.lane_opener, clock=self.clock)
-
-    @property
-    def asking(self) -> "Asking":
-        """The questions of an agent about its own work."""
-        from hindbrain.services.missions.asking import Asking
-
-        return Asking(self.mission_desk, self.guard, self.recovery, explain=self._explained)
-
-    @property
-    def light(self) -> "LightDocuments":
-        """Strategy documents; their check reads code, which most processes never need."""
-        from hindbrain.services.light_documents import LightDocuments
-
-        return LightDocuments(self.brains, self.router, self.gateway, self.clock)
-
-    @property
-    def skills(self) -> "SkillRoom":
-        """The skill library of a project."""
-        from hindbrain.services.missions.skill_room import SkillRoom
-        from hindbrain.services.missions.skills import Skills
-
-        return SkillRoom(self.mission_desk, Skills(self.experience, self.mission_log, self.gateway, self.clock))
-
-    def _explained(self, caller: Caller, *, mission_id: str | None) -> dict[str, Any]:
-        """Which rule gives the next move of a mission. The kernel is loaded when somebody asks."""
-        return self.missions.advising.explain(caller, mission_id=mission_id)
 
     def _model_plan(self) -> ModelPlan:
         """What is set about models. Refused where it cannot hold, by whoever needs it: memory needs no model."""
@@ -363,21 +277,27 @@ class House:
     @property
     def running(self) -> int:
         """How many tasks are on their way in this process."""
-        return self._runs.active if self._runs is not None else 0
+        return runs.active if (runs := self.started_runs) is not None else 0
 
     def _numbers(self, opened: OpenBrain) -> Numbers:
         """The numbers by which tasks of a brain are steered, as its auditor asks for them."""
         parameters = Parameters(configured(self.settings), opened.store)
 
         def numbers(task_class: str, task_id: str) -> Params:
-            given = self._runs.budget(task_id) if self._runs is not None else None
+            given = runs.budget(task_id) if (runs := self.started_runs) is not None else None
             found = parameters.of_print(task_class)
             return replace(found, time_budget_ms=given) if given else found
 
         return numbers
 
+    def _settle(self, opened: OpenBrain) -> None:
+        """Write what this process still holds of a brain in memory."""
+        self.lines.settle(opened)
+        self.counters.flush_one(opened)
+
     def _on_open(self, opened: OpenBrain) -> None:
         """A brain that wakes first finishes what a dead process left, then takes in what came while it slept."""
+        self.exchange.finish(opened)
         for place in opened.places:
             place.sweep()
         if opened.store.intents():
@@ -414,11 +334,12 @@ class House:
             self._ticking.release()
 
     def close(self) -> None:
-        if self._runs is not None:
-            self._runs.close()
+        if self.started_runs is not None:
+            self.started_runs.close()
         self.watching.close()
         self.embedding.close()
         self.counters.flush()
         self.recall.close()
         self.retrieval.close()
+        self.glances.close()
         self.brains.close()

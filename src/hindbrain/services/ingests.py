@@ -11,7 +11,6 @@ from hindbrain.domain.ledger import Act
 from hindbrain.services import anchors
 from hindbrain.services.adapters import Adapters
 from hindbrain.services.brains import OpenBrain
-from hindbrain.services.events import Events
 from hindbrain.services.graphs import Graphs, Ingested, Wish
 from hindbrain.services.grounding import cited_lines, reground
 from hindbrain.services.reconcile import Reconciler
@@ -42,12 +41,11 @@ class Request:
 class Ingests:
     """Carries a request out and tells what came of it."""
 
-    def __init__(self, home: Home, graphs: Graphs, reconciler: Reconciler, events: Events, clock: Callable[[], int]) -> None:
+    def __init__(self, home: Home, graphs: Graphs, reconciler: Reconciler, clock: Callable[[], int]) -> None:
         self._home = home
         self._graphs = graphs
         self._reconciler = reconciler
         self._adapters = Adapters(graphs)
-        self._events = events
         self._clock = clock
 
     def check(self, request: Request) -> None:
@@ -103,7 +101,6 @@ class Ingests:
         counts = opened.counted()
         opened.brain = replace(opened.brain, last_ingest_ms=now)
         self._home.save(opened.brain, nodes=counts.nodes, edges=counts.edges)
-        self._events.publish({"brain": opened.brain.name, "act": "graph.ingest"}, session=caller.session)
 
     def _answer(self, opened: OpenBrain, request: Request, mode: str, done: Ingested) -> dict[str, Any]:
         counts = opened.counted()

@@ -23,7 +23,7 @@ def knowledge_health(store: BrainStore) -> list[tuple[str, str, str]]:
         found.append(("card_unbacked", text, "hindbrain ledger verify, then restore a backup of brain.db"))
     if bare := [card for card in cards if card.backed and _bare(card, cited.get(card.id, []))]:
         text = f"evidence that {_names(bare)} rests on is gone; it is in no context"
-        found.append(("card_evidence_gone", text, "hindbrain knowledge gate CARD_ID says what is missing"))
+        found.append(("card_evidence_gone", text, f"hindbrain knowledge gate {bare[0].id}"))
     return found
 
 

@@ -2,11 +2,13 @@
 
 import json
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from hindbrain.domain.caller import Caller
 from hindbrain.domain.errors import LedgerBroken
 from hindbrain.domain.ledger import Break, Entry, breaks
+from hindbrain.engines.act_words import act_words
 from hindbrain.services.brains import Brains
 from hindbrain.services.card_record import CardRecord
 from hindbrain.services.gateway import recorded
@@ -15,9 +17,21 @@ from hindbrain.services.mission_record import MissionRecord
 from hindbrain.services.routing import Router
 from hindbrain.stores.port import BrainStore
 
-__all__ = ["Ledgers"]
+__all__ = ["Asked", "Ledgers", "broken_in"]
 
 _BEFORE_ALL = -(2**62)  # the chain begins at 1; what was put in below it must be seen
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """Which entries are wanted."""
+
+    after: int = 0
+    before: int | None = None
+    limit: int = 50
+    act: str | None = None
+    subject: str | None = None
+    newest: bool = False
 
 
 class Ledgers:
@@ -31,14 +45,7 @@ class Ledgers:
         """Walk the whole chain and name every place where it does not hold."""
         brain = self._router.named(caller, tier)
         with self._brains.use(brain) as opened:
-            # The texts first: whatever was written until now has its entry before the head that is read next.
-            texts, cards = _texts(opened.store), CardRecord(opened.store)
-            head = opened.store.head()
-            messages, missions = MessageRecord(opened.store, head[0]), MissionRecord(opened.store, head[0])
-            changed: list[Break] = []
-            broken = breaks(_compared(_walk(opened.store, head[0]), texts, (cards, messages, missions), changed), head=head)
-            broken += [*changed, *_beyond(opened.store, head[0]), *cards.breaks(), *messages.breaks(), *missions.breaks()]
-            broken += [Break(seq=seq, reason=f"the entry that wrote {slug} is missing") for seq, (slug, _) in texts.items()]
+            head, broken = broken_in(opened.store)
         answer: dict[str, Any] = {
             "ok": True,
             "schema": "hindbrain-ledger-verify-v0",
@@ -57,11 +64,19 @@ class Ledgers:
             ).answer()
         return answer
 
-    def show(self, caller: Caller, *, after: int, limit: int, act: str | None, tier: str | None) -> dict[str, Any]:
-        """Entries in order, with the claim's present label where it still has one."""
+    def show(self, caller: Caller, asked: Asked, *, tier: str | None) -> dict[str, Any]:
+        """Entries in order, with the claim's present label where it still has one, and the number of the last one there is."""
         brain = self._router.named(caller, tier)
         with self._brains.use(brain) as opened:
-            entries = opened.store.entries(after=after, limit=limit, act=act)
+            entries = opened.store.entries(
+                after=asked.after,
+                before=asked.before,
+                limit=asked.limit,
+                subject=_subject(opened.store, asked.subject),
+                act=asked.act,
+                newest=asked.newest,
+            )
+            last = opened.store.head()[0]
             names = opened.store.names({e.subject.removeprefix("claim:") for e in entries if e.subject.startswith("claim:")})
         rows = [
             {
@@ -72,12 +87,33 @@ class Ledgers:
                 "act": e.act,
                 "subject": e.subject,
                 "slug": names.get(e.subject.removeprefix("claim:")),
-                "payload": json.loads(e.payload),
+                "told": act_words(e.act, payload),
+                "payload": payload,
                 "hash": e.hash,
             }
             for e in entries
+            for payload in [json.loads(e.payload)]
         ]
-        return {"ok": True, "schema": "hindbrain-ledger-show-v0", "brain": brain.name, "entries": rows}
+        return {"ok": True, "schema": "hindbrain-ledger-show-v0", "brain": brain.name, "last": last, "entries": rows}
+
+
+def _subject(store: BrainStore, named: str | None) -> str | None:
+    """A subject as entries have it; a claim may be named by its slug."""
+    versions = store.versions(named) if named else ()
+    return f"claim:{versions[0].claim_id}" if versions else named
+
+
+def broken_in(store: BrainStore) -> tuple[tuple[int, str], list[Break]]:
+    """The end of a chain, and every place where the chain or what hangs on it does not hold."""
+    # The texts first: whatever was written until now has its entry before the head that is read next.
+    texts, cards = _texts(store), CardRecord(store)
+    head = store.head()
+    messages, missions = MessageRecord(store, head[0]), MissionRecord(store, head[0])
+    changed: list[Break] = []
+    broken = breaks(_compared(_walk(store, head[0]), texts, (cards, messages, missions), changed), head=head)
+    broken += [*changed, *_beyond(store, head[0]), *cards.breaks(), *messages.breaks(), *missions.breaks()]
+    broken += [Break(seq=seq, reason=f"the entry that wrote {slug} is missing") for seq, (slug, _) in texts.items()]
+    return head, broken
 
 
 def _texts(store: BrainStore) -> dict[int, tuple[str, str]]:

@@ -46,6 +46,7 @@ class Request:
     wings: tuple[str, ...] = ()
     execute: bool = False
     as_candidates: bool = False
+    projects: tuple[str, ...] = ()  # of the source, whose items belong here too
 
 
 @dataclass(slots=True, kw_only=True)

@@ -119,7 +119,6 @@ class MigrationSteps:
             slug=slug,
             text=text,
             gated=False,
-            session=caller.session,
             payload=payload,
             before=note,
         )

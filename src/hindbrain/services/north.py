@@ -12,6 +12,7 @@ from hindbrain.services.context import Context
 from hindbrain.services.contract import Contract
 from hindbrain.services.counters import BEATS, Counters
 from hindbrain.services.experience.instincts import Instincts, instinct_texts
+from hindbrain.services.explaining import Trace
 from hindbrain.services.recall import WIDE_IS_OFF, Beat, Recall, tier_asked
 from hindbrain.services.reconcile import CONFLICT
 from hindbrain.services.rendering import claims_known, gap_text, known_text, rendered, row_text
@@ -42,15 +43,17 @@ class North:
         self._contract = contract
         self._counters = counters
 
-    def north(self, caller: Caller, *, task: str | None, tier: str | None) -> Retrieved:
-        """What this project and the medulla know about a task, and what is missing."""
+    def north(self, caller: Caller, *, task: str | None, tier: str | None, trace: Trace | None = None) -> Retrieved:
+        """What this project and the medulla know about a task, and what is missing. One that somebody asks to explain is a look,
+        and counts as no beat."""
         route = self._router.route(caller)
         asked, _ = tier_asked(tier)
         wide = None
         if asked is TierAsked.ALL_BRAINS and self._recall.may_go_wide():
             wide = self._recall.wide(route, task, limit=5)
-        beat = self._recall.beat(route, task, tier=tier, fallback=True, evidence=NORTH_EVIDENCE)
-        self._counters.add(route.brain, BEATS)
+        beat = self._recall.beat(route, task, tier=tier, fallback=True, evidence=NORTH_EVIDENCE, trace=trace)
+        if trace is None:
+            self._counters.add(route.brain, BEATS)
         gaps = [*beat.gaps, *self._gaps(route, beat, asked)]
         knowledge = self._knowledge(caller, task, beat, asked, gaps)
         instincts = self._experience(route, task, asked, gaps)

@@ -40,7 +40,9 @@ from hindbrain.stores.repository import canonical_root, is_project, main_path, r
 __all__ = ["Projects"]
 
 BOOTSTRAP = "m1nd-project-brain-bootstrap-v0"
-WARNING = "memory and letters in .hindbrain/ will be committed with this repository; use --private to keep them out of git"
+WARNING = (
+    "memory and letters in .hindbrain/ will be committed with this repository; hindbrain init --private keeps them out of git"
+)
 _SMALL_BYTES = 65_536  # of what a repository brings along beside its claims: an id, a witness, some names
 
 

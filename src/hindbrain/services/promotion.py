@@ -153,7 +153,6 @@ class Promotion:
             act="claim.promote",
             actor=caller.agent,
             channel=caller.channel,
-            session=caller.session,
             payload={"promotion": intent},
             before=clear,
         )
@@ -168,7 +167,6 @@ class Promotion:
             slug=slug,
             text=marked,
             gated=False,
-            session=caller.session,
             payload={"promotion": intent},
             before=lambda writer: writer.drop_intent(intent),
         )

@@ -12,6 +12,7 @@ from hindbrain.domain.errors import HindbrainError
 from hindbrain.engines.fence import cut, shares, tokens
 from hindbrain.policy.recall import BEAT_MIN_SCORE, RECENT_ROWS, ROW_MIN_TOKENS
 from hindbrain.services.brains import Brains, OpenBrain
+from hindbrain.services.explaining import Trace
 from hindbrain.services.feeds import Feed, Feeds
 from hindbrain.services.pairs import conflicting_pairs
 from hindbrain.services.retrieval import Retrieval
@@ -92,6 +93,7 @@ class Recall:
         include_history: bool = False,
         ranked_pairs: bool = True,
         evidence: int = 0,
+        trace: Trace | None = None,
     ) -> Beat:
         """The memory of this brain and the medulla, or of the one that was named; never of a third.
 
@@ -103,7 +105,7 @@ class Recall:
         take = limit if limit is not None else self._per_feed
         gaps: list[Gap] = [*route.gaps]
         feeds: dict[str, Feed] = {}
-        options = {"limit": take, "min_score": min_score, "include_history": include_history}
+        options = {"limit": take, "min_score": min_score, "include_history": include_history, "trace": trace}
         if asked is not TierAsked.MEDULLA:
             if route.brain is not None:
                 feeds["project"] = self._guarded(route.brain, query, gaps, options)
@@ -121,7 +123,9 @@ class Recall:
         if not rows and fallback and any(exists.values()):
             rows, note = self._fallback(route, feeds, gaps)
         self._budget(rows, conflicts)
-        seen, held = self._evidence(route, query, asked, gaps, limit=evidence, min_score=min_score) if evidence else ([], 0)
+        seen, held = (
+            self._evidence(route, query, asked, gaps, limit=evidence, min_score=min_score, trace=trace) if evidence else ([], 0)
+        )
         return Beat(
             rows=rows,
             tier=asked.value,
@@ -137,7 +141,15 @@ class Recall:
         )
 
     def _evidence(
-        self, route: Route, query: str | None, asked: TierAsked, gaps: list[Gap], *, limit: int, min_score: float
+        self,
+        route: Route,
+        query: str | None,
+        asked: TierAsked,
+        gaps: list[Gap],
+        *,
+        limit: int,
+        min_score: float,
+        trace: Trace | None,
     ) -> tuple[list[Row], int]:
         """Rows of raw evidence of the same brains, if any is relevant, and how many there are. A failure is a named gap."""
         brains = [route.brain] if route.brain is not None and asked is not TierAsked.MEDULLA else []
@@ -151,7 +163,7 @@ class Recall:
                     exists += held
                     if not held or not (query or "").strip():
                         continue
-                    found = self._retrieval.search(opened, query or "", limit=limit)
+                    found = self._retrieval.search(opened, query or "", limit=limit, trace=trace)
             except (HindbrainError, OSError) as failure:
                 text = f"the evidence of {brain.display_name} did not answer: {failure}"
                 gaps.append(gap("evidence_unreachable", text, "hindbrain doctor"))

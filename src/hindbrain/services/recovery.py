@@ -22,9 +22,9 @@ from hindbrain.policy.hosts import HOSTS, SERVER, Host
 from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.contract import Contract
 from hindbrain.services.handshakes import Handshakes
+from hindbrain.services.host_entries import Configured, configured
 from hindbrain.services.routing import Route, Router
-from hindbrain.stores.home import Home
-from hindbrain.stores.host_files import Configured, configured
+from hindbrain.stores.home import Home, default_home
 from hindbrain.stores.installation import executables, installed, release, running, started_as
 from hindbrain.stores.repository import canonical_root
 from hindbrain.stores.vector_port import Shelf
@@ -51,7 +51,7 @@ class Recovery:
         self._brains = brains
         self._router = router
         self._contract = contract
-        self._environ = environ
+        self.environ = environ
         self._handshakes = handshakes
         self.offered: tuple[str, ...] = ()  # tools of the default profile, told by the composition root
 
@@ -109,7 +109,7 @@ class Recovery:
 
     def _programs(self, caller: Caller) -> tuple[tuple[str, str], ...]:
         """Every program that is meant by `hindbrain` somewhere, with the file it leads to."""
-        found = [(f"PATH: {one.path}", one.real) for one in executables(self._environ) if not one.shadowed]
+        found = [(f"PATH: {one.path}", one.real) for one in executables(self.environ) if not one.shadowed]
         for host in HOSTS:
             found += [(f"{host.title}: {one.file}", one.real) for one in self.entries(host, caller.root) if one.real]
         mine = os.path.realpath(sys.argv[0])
@@ -132,7 +132,7 @@ class Recovery:
     def update_status(self) -> dict[str, Any]:
         """What is installed and what runs. Works without an owner and without a network."""
         here, owner, wanted = installed(), running(self._home), release(self._home)
-        programs = executables(self._environ)
+        programs = executables(self.environ)
         skew = owner is not None and owner.alive and (owner.version, owner.build) != (here.version, here.build)
         state = "unknown" if wanted.version is None else "current" if wanted.version == here.version else "stale"
         if here.recorded is None and not programs:
@@ -173,17 +173,24 @@ class Recovery:
 
     def entries(self, host: Host, root: str | None) -> tuple[Configured, ...]:
         """Our entries in the files of a host."""
-        return configured(host, user=self.user, project=Path(root) if root else None, environ=self._environ)
+        return configured(host, user=self.user, project=Path(root) if root else None, environ=self.environ)
 
     @property
     def user(self) -> Path:
-        return Path(self._environ.get("HOME") or os.path.expanduser("~"))
+        return Path(self.environ.get("HOME") or os.path.expanduser("~"))
+
+    @property
+    def named_home(self) -> str | None:
+        """This home, where a program that nobody tells would find another one."""
+        plain = {name: value for name, value in self.environ.items() if name != "HINDBRAIN_HOME"}
+        return None if default_home(plain) == self._home.path else str(self._home.path)
 
     @property
     def program(self) -> str:
         """The program that a host is to start."""
-        first = next(iter(executables(self._environ)), None)
-        return first.path if first else os.path.realpath(sys.argv[0])
+        first = next(iter(executables(self.environ)), None)
+        mine, beside = os.path.realpath(sys.argv[0]), os.path.join(os.path.dirname(sys.executable), SERVER)
+        return first.path if first else beside if os.path.basename(mine) != SERVER and os.path.exists(beside) else mine
 
     @property
     def expected_build(self) -> str:
@@ -192,7 +199,7 @@ class Recovery:
     def hosts_status(self, caller: Caller, *, host: str | None, project: str | None) -> dict[str, Any]:
         """What each known host is configured to start, whether that is this program, and whether a handshake shows it."""
         root = canonical_root(project) if project else caller.root
-        first = next(iter(executables(self._environ)), None)
+        first = next(iter(executables(self.environ)), None)
         build, records, changes = self.expected_build, self._handshakes.all(), self._handshakes.changes()
         rows = []
         for one in HOSTS:
@@ -240,8 +247,10 @@ class Recovery:
         """What a host's file is to say of us. A file of the user serves every project: a root in it would bind them all to this
         one."""
         bound = host.root_variable or (root if of_project else None)
-        variables = {"HINDBRAIN_AGENT_ID": f"{host.name}:agent"} | ({"HINDBRAIN_WORKSPACE_ROOT": bound} if bound else {})
-        return {"command": self.program, "args": ["mcp"], "env": variables}
+        # Not the name itself: a child that was started under another one must keep it.
+        variables = {"HINDBRAIN_HOST": host.name} | ({"HINDBRAIN_WORKSPACE_ROOT": bound} if bound else {})
+        variables |= {"HINDBRAIN_HOME": self.named_home} if self.named_home else {}
+        return {**host.entry, "command": self.program, "args": ["mcp"], "env": variables}
 
     def hosts_plan(self, caller: Caller, *, host: str | None, project: str | None) -> dict[str, Any]:
         """The exact entry for each host's file, and how to prove it afterwards. Edits nothing."""

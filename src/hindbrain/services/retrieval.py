@@ -52,6 +52,7 @@ from hindbrain.policy.retrieval import (
 from hindbrain.services.brains import OpenBrain
 from hindbrain.services.embedder import Embedder
 from hindbrain.services.embedding import Embedding, IndexState
+from hindbrain.services.explaining import BELOW_FLOOR, NOTHING_RELEVANT, REPEATS, Trace, Tried, evidence_tried, ranks
 from hindbrain.services.routing import Gap, gap
 from hindbrain.stores.port import Found, Seat, Where
 from hindbrain.stores.vector_port import Shelf
@@ -261,12 +262,13 @@ class Retrieval:
         limit: int = 10,
         anchors: Sequence[str] = (),
         floor: bool = True,
+        trace: Trace | None = None,
     ) -> Search:
         """The rows of evidence that answer, best first. `anchors` are the caller's own, from near to far; without `floor` the
         best rows come back even when nothing is relevant."""
         wide = 1
         while True:
-            found, cut = self._searched(opened, query, where, limit, anchors, wide, floor=floor)
+            found, cut = self._searched(opened, query, where, limit, anchors, wide, floor=floor, trace=trace)
             # One text, said a hundred times, may have pushed everything else out: then look further.
             if not cut or len(found.hits) >= min(limit, ENOUGH) or wide >= WIDEST:
                 return found
@@ -282,6 +284,7 @@ class Retrieval:
         wide: int,
         *,
         floor: bool,
+        trace: Trace | None,
     ) -> tuple[Search, bool]:
         """What so many candidates give, and whether rows were left out because others had said the same."""
         by_words, by_meaning = wide * WORD_CANDIDATES, wide * NEAR_CANDIDATES
@@ -307,11 +310,14 @@ class Retrieval:
             for turn in gathered.leading(seats, wide * LATE_ROWS, priors)
         ]
         self._compare_words(opened, gathered, chosen, seats)
-        ranked = best_of_each(fused(chosen, words=gathered.trust))
+        scored = fused(chosen, words=gathered.trust)
+        ranked = best_of_each(scored)
         near = [one for one in ranked if not floor or one.candidate.lexical > 0 or (one.candidate.cosine or 0.0) >= FLOOR.row]
         kept, rows = self._read(opened, near, max(limit, 0))
         weight = self._relevance(opened, gathered, ranked[:FLOOR_ROWS], speaker=bool(named))
         shown = kept if weight >= 0 or not floor else []
+        if trace is not None:
+            trace.put("evidence", opened.brain.name, _tried(opened.brain.name, gathered, scored, near, rows, kept, shown))
         search = Search(
             hits=tuple(
                 Hit(
@@ -412,6 +418,31 @@ def late_weights(gathered: Gathered) -> list[float]:
         told = (telling(found.frequencies.get(term, 0), found.total) for term in own)
         weights.append(max(told, default=QUIET_WEIGHT))
     return weights
+
+
+def _tried(
+    brain: str,
+    gathered: Gathered,
+    scored: Sequence[Scored],
+    near: Sequence[Scored],
+    read: Mapping[EvidenceId, Evidence],
+    kept: Sequence[Scored],
+    shown: Sequence[Scored],
+) -> list[Tried]:
+    """What became of each row that was compared, for somebody who asks why."""
+    late = {one.candidate.turn: one.candidate.late for one in scored if one.candidate.late is not None}
+    by = {"words": ranks(gathered.scores), "meaning": ranks(gathered.cosines), "late": ranks(late)}
+    places = {one.candidate.key for one in near}, {one.candidate.key for one in kept}, {one.candidate.key for one in shown}
+    out: dict[str, str] = {}
+    for one in scored:
+        key = one.candidate.key
+        if key in places[1] and key not in places[2]:
+            out[key] = NOTHING_RELEVANT
+        elif key not in places[0]:
+            out[key] = BELOW_FLOOR if one.candidate.lexical <= 0 else REPEATS
+        elif key not in places[1] and key in read:
+            out[key] = REPEATS
+    return evidence_tried(brain, scored, by, out)
 
 
 def _by_words(state: IndexState) -> Served:

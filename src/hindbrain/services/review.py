@@ -33,10 +33,10 @@ class Review:
         self._observations = observations
         self._clock = clock
 
-    def queue(self, caller: Caller, *, kind: str | None, limit: int) -> dict[str, Any]:
+    def queue(self, caller: Caller, *, kind: str | None, limit: int, tier: str | None = None) -> dict[str, Any]:
         """What waits for a person, in a fixed order, with how much there is of each kind."""
         wanted = (kind,) if kind else KINDS
-        brains = self._observations.readable(caller, None)
+        brains = self._observations.readable(caller, tier)
         shelves: list[Shelf] = []
         unread = 0
         for brain in brains:

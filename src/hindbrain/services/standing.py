@@ -38,7 +38,17 @@ _STATUS = {
 class Standing:
     """The session tools."""
 
-    def __init__(self, brains: Brains, router: Router, contract: Contract, counters: Counters, clock: Callable[[], int]) -> None:
+    def __init__(
+        self,
+        brains: Brains,
+        router: Router,
+        contract: Contract,
+        counters: Counters,
+        clock: Callable[[], int],
+        *,
+        letters: Callable[[Brain], int | None],
+    ) -> None:
+        self._letters = letters  # how many letters of a brain's box are open; None where there is no box
         self._brains = brains
         self._router = router
         self._contract = contract
@@ -81,7 +91,9 @@ class Standing:
         with self._brains.use(brain) as opened:
             totals = self._counters.totals(opened)
         bound = sum(state.bound_project_root == brain.root for state in self._router.active())
-        return {"active_sessions": bound, QUERIES: totals[QUERIES], BEATS: totals[BEATS], "mailbox_open_count": 0}
+        numbers = {"active_sessions": bound, QUERIES: totals[QUERIES], BEATS: totals[BEATS]}
+        waiting = self._letters(brain)
+        return numbers if waiting is None else numbers | {"mailbox_open_count": waiting}
 
     def totals(self) -> dict[str, Any]:
         """The owner's own numbers; they wear their caption."""
@@ -94,13 +106,19 @@ class Standing:
                 found[name] += numbers.get(name, 0)
         return {
             "scope": "across all brains",
+            **self.process(),
+            **found,
+            "unrouted": dict(self._counters.unrouted),
+            "brains": len(brains),
+        }
+
+    def process(self) -> dict[str, Any]:
+        """Who answers: the process itself, whatever it serves."""
+        return {
             "process_id": os.getpid(),
             "version": __version__,
             "uptime_seconds": int(time.monotonic() - self._started),
             "active_sessions": sum(state.bound_project_root is not None for state in self._router.active()),
-            **found,
-            "unrouted": dict(self._counters.unrouted),
-            "brains": len(brains),
         }
 
     def held(self, caller: Caller) -> dict[str, Any]:

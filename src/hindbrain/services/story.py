@@ -9,10 +9,11 @@ from hindbrain.domain.adoption import AdoptionEvent
 from hindbrain.domain.brain import MEDULLA, Brain
 from hindbrain.domain.caller import Caller
 from hindbrain.domain.card import Card, CardEvent, CardId
-from hindbrain.domain.errors import GateClosed, UnknownCard
+from hindbrain.domain.errors import UnknownCard
 from hindbrain.domain.ledger import Entry
+from hindbrain.engines.act_words import REFUSED, act_words
 from hindbrain.engines.fence import fenced
-from hindbrain.policy.story import REASON_MAX, SENTENCES, STATEMENT_SHOWN, TOLD_OF_TASKS
+from hindbrain.policy.story import REASON_MAX, STATEMENT_SHOWN, TOLD_OF_TASKS
 from hindbrain.services.brains import Brains
 from hindbrain.services.evidence import Observations, iso
 from hindbrain.services.ledgers import Ledgers
@@ -22,7 +23,7 @@ from hindbrain.stores.port import BrainStore
 __all__ = ["Asked", "Story", "story_text"]
 
 _PAGE = 1_000
-_REFUSED, _OUTCOME, _CARD, _MESSAGE = "call.refused", "adoption.recorded", "card.", "control.message"
+_OUTCOME, _CARD, _MESSAGE = "adoption.recorded", "card.", "control.message"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +124,7 @@ def _back(store: BrainStore) -> Iterator[Entry]:
 def _about(store: BrainStore, card_id: str) -> list[Entry]:
     """Every entry about one card: what was done to it, what its gate refused, and what came of it."""
     found = [*_all(store, subject=card_id)]
-    found += [entry for entry in _all(store, act=_REFUSED) if json.loads(entry.payload).get("card_id") == card_id]
+    found += [entry for entry in _all(store, act=REFUSED) if json.loads(entry.payload).get("card_id") == card_id]
     outcomes = {event.seq for event in store.adoptions() if event.card_id == card_id}
     found += [entry for entry in _all(store, act=_OUTCOME) if entry.seq in outcomes] if outcomes else []
     return sorted(found, key=lambda entry: entry.seq)
@@ -196,27 +197,9 @@ def _short(text: str, most: int) -> str:
     return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"
 
 
-class _Told(dict[str, Any]):
-    def __missing__(self, key: str) -> str:
-        return "?"
-
-
 def _what(act: str, payload: Mapping[str, Any], event: CardEvent | None) -> str:
     """An act in words, with what its event adds."""
-    if act == _REFUSED:
-        return _refused(payload)
-    switched = "on" if payload.get("include_cards") else "off"
-    said = SENTENCES.get(act, act.replace(".", " ").replace("_", " ")).format_map(_Told({**payload, "switched": switched}))
-    basis = [f"{name} {payload[name]}" for name in ("accepted", "rejected", "rollback", "criteria") if payload.get(name)]
-    said += f", resting on {', '.join(basis)}" if act.startswith("default.") and basis else ""
-    return said + (_more(json.loads(event.metadata)) if event is not None else "")
-
-
-def _refused(payload: Mapping[str, Any]) -> str:
-    operation, code = str(payload.get("operation")), str(payload.get("code"))
-    if code == GateClosed.code:
-        return f"was refused by the gate: {operation}"
-    return f"was refused: {operation} ({code})"
+    return act_words(act, payload) + (_more(json.loads(event.metadata)) if event is not None else "")
 
 
 def _more(metadata: Mapping[str, Any]) -> str:

@@ -42,7 +42,7 @@ class Wake:
         # What a published card took to the medulla is there twice; it is shown once.
         once = dict(reversed(ranked))
         items = [once[key] for key in sorted(once, reverse=True)[:top_k]]
-        identity = self._identity()
+        identity = self.identity()
         head = [
             identity if identity is not None else IDENTITY_HINT,
             f"{evidence} observations kept, {len(FIELDS)} fields recommended",
@@ -64,7 +64,8 @@ class Wake:
         """The memory protocol, as this release has it."""
         return {"protocol": RULES, "protocol_version": __version__}
 
-    def _identity(self) -> str | None:
+    def identity(self) -> str | None:
+        """What the person wrote about themselves, if they did."""
         try:
             told = (self._home.path / IDENTITY_FILE).read_bytes()[: 4 * IDENTITY_MAX]
         except FileNotFoundError:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from hindbrain.engines.graph_columns import Citations, citations
 from hindbrain.engines.impact import knowledge
 from hindbrain.engines.network import Ints, Network
 from hindbrain.engines.paths import communities
@@ -121,6 +122,11 @@ class WarmGraph:
     @cached_property
     def claims(self) -> np.ndarray:
         return knowledge(self.net)
+
+    @cached_property
+    def citations(self) -> Citations:
+        """The claims as whole claims, with the code they cite."""
+        return citations(self.net, self.claims)
 
     @cached_property
     def directories(self) -> np.ndarray:

@@ -4,16 +4,21 @@ import os
 import secrets
 from pathlib import Path
 
-__all__ = ["sync_directory", "write_text"]
+__all__ = ["sync_directory", "write_bytes", "write_text"]
 
 
 def write_text(path: Path, text: str, *, mode: int = 0o600) -> None:
     """Replace a file so that a reader sees the old or the new one, and a power cut keeps one of them."""
+    write_bytes(path, text.encode("utf-8"), mode=mode)
+
+
+def write_bytes(path: Path, data: bytes, *, mode: int = 0o600) -> None:
+    """The same for a file that is not text."""
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(text.encode("utf-8"))
+            file.write(data)
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)

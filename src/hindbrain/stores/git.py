@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+from collections.abc import Mapping
 
 __all__ = ["asked"]
 
@@ -21,8 +22,8 @@ _ENVIRONMENT = {
 }
 
 
-def asked(root: str, *words: str, seconds: float) -> bytes | None:
-    """What git says of a directory, or None when it cannot, or not in time."""
+def asked(root: str, *words: str, seconds: float, environ: Mapping[str, str] | None = None) -> bytes | None:
+    """What git says of a directory, or None when it cannot, or not in time. `environ`: more that it may know."""
     program = shutil.which("git")
     if program is None:
         return None
@@ -34,7 +35,7 @@ def asked(root: str, *words: str, seconds: float) -> bytes | None:
             check=False,
             timeout=seconds,
             stdin=subprocess.DEVNULL,
-            env=_ENVIRONMENT,
+            env={**_ENVIRONMENT, **(environ or {})},
         )
     except (subprocess.TimeoutExpired, OSError):
         return None

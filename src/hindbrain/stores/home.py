@@ -13,10 +13,11 @@ from hindbrain.domain.brain import MEDULLA, Brain, BrainId, contains, fingerprin
 from hindbrain.domain.errors import PathRefused
 from hindbrain.stores.atomic import write_text
 
-__all__ = ["BRAIN_SCHEMA", "IGNORED_IN_REPO", "REPO_DIR", "Home", "default_home"]
+__all__ = ["BOX", "BRAIN_SCHEMA", "IGNORED_IN_REPO", "REPO_DIR", "Home", "default_home"]
 
 BRAIN_SCHEMA = "m1nd-project-brain-v0"
 REPO_DIR = ".hindbrain"
+BOX = "inbox.jsonl"  # letters to a project in its REPO_DIR, letters to none in the medulla's directory
 
 # What is never committed from <repo>/.hindbrain: everything that is derived, local or private to one machine.
 IGNORED_IN_REPO = (
@@ -58,8 +59,11 @@ class Home:
         self.path = path
         self.medulla_dir = path / MEDULLA
         self.brains_dir = path / "brains"
+        self.runtime = path / "runtime"  # what lives for hours: the bus between agents
+        self.pair_dir = path / "cowork-inbox"  # what the two of a partner pair leave each other, by host and project
         self.owner_file = path / "owner.json"
         self.owner_lock = path / "owner.lock"
+        self.port_file = path / "owner.port"  # where the last owner listened: open pages look for the next one there
         self.start_lock = path / "start.lock"
         self.token_file = path / "token"
         self.human_token_file = path / "human-token"
@@ -68,6 +72,12 @@ class Home:
         self.manifest_file = path / "manifest.json"
         self.refusals_file = path / "refusals.jsonl"
         self.log_file = path / "owner.log"
+        self.hosts_dir = path / "hosts"  # what was written into files of hosts, and what they were before
+        self.field_reports_file = path / "field-reports.jsonl"  # every letter written on this machine; only ever appended to
+        self.links_file = path / "field-reports.links.json"  # what old letters answer by line number
+        self.boxes_file = path / "field-reports.boxes.json"  # repositories that were given a box, or wrote a letter
+        self.boxes_lock = path / "field-reports.lock"
+        self.medulla_box = self.medulla_dir / BOX
 
     def refuse_target(self, path: Path) -> None:
         """No call writes a file of its own among ours: under the right name it would be a setting, or a token."""
@@ -86,6 +96,22 @@ class Home:
 
     def brain_dir(self, brain: Brain) -> Path:
         return self.medulla_dir if brain.root is None else self.brains_dir / brain.fingerprint
+
+    def runtime_dir(self, root: str) -> Path:
+        """Where the bus of one checkout lies, by the canonical root of that checkout."""
+        return self.runtime / fingerprint(root)
+
+    def hooks_dir(self, root: str) -> Path:
+        """What the hooks of hosts told their sessions in one checkout."""
+        return self.runtime_dir(root) / "hooks"
+
+    def delegations_dir(self, brain: Brain) -> Path:
+        """Where the records of a brain's packets lie, with what came of them."""
+        return self.brain_dir(brain) / "delegations"
+
+    def battery_dir(self, brain: Brain) -> Path:
+        """The cases of a brain. A project's lie in its repository, so that they travel with it."""
+        return (self.medulla_dir if brain.root is None else Path(brain.root, REPO_DIR)) / "battery"
 
     def manifest_path(self, root: str) -> Path:
         return self.brains_dir / fingerprint(root) / "project_brain.json"
@@ -161,6 +187,18 @@ class Home:
     def manifest_counts(self, brain: Brain) -> tuple[int, int]:
         found = _read_json(self.brain_dir(brain) / "project_brain.json")
         return int(found.get("node_count") or 0), int(found.get("edge_count") or 0)
+
+    def last_port(self) -> int:
+        """The port of the last owner; 0 when none is known."""
+        try:
+            told = self.port_file.read_text(encoding="ascii").strip()
+        except (OSError, ValueError):
+            return 0
+        return int(told) if told.isdigit() and len(told) < 6 and int(told) < 65536 else 0
+
+    def keep_port(self, port: int) -> None:
+        if port != self.last_port():
+            write_text(self.port_file, f"{port}\n")
 
     def token(self, *, human: bool = False, hook: bool = False) -> str:
         """The token of this home, made on first use and readable by its user only. Persons and hooks of hosts have their own."""

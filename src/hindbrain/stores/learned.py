@@ -16,7 +16,7 @@ import apsw
 
 from hindbrain.stores.sqlite_files import copy_file, create_private, now_ms, translated, unusable
 
-__all__ = ["Defect", "Drift", "LearnedEdge", "LearnedStore", "Query", "SessionMark"]
+__all__ = ["LEARNED_LAYOUT", "Defect", "Drift", "LearnedEdge", "LearnedStore", "Query", "SessionMark"]
 
 EdgeKey = tuple[str, str, str]
 
@@ -39,6 +39,21 @@ create table if not exists session (session text primary key, agent text, at int
     generation integer) without rowid;
 """
 _KEPT_SESSIONS = 200
+
+# Every table with its columns and the order in which its rows are told.
+LEARNED_LAYOUT: dict[str, tuple[tuple[str, ...], str]] = {
+    "meta": (("key", "value"), "key"),
+    "edge": (
+        ("source", "target", "relation", "weight", "idle", "up", "down", "lasting_up", "lasting_down"),
+        "source, target, relation",
+    ),
+    "active": (("node", "times"), "node"),
+    "query": (("slot", "number", "at", "seeds", "nodes"), "slot"),
+    "defect": (("node", "kind", "at", "agent"), "node, at, rowid"),
+    "together": (("one", "other", "times"), "one, other"),
+    "drift": (("number", "at", "source", "target", "relation", "before", "after"), "number"),
+    "session": (("session", "agent", "at", "nodes", "edges", "generation"), "session"),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -306,6 +321,20 @@ class LearnedStore:
         ]
 
     # -- whole copies ------------------------------------------------------------------------------------------------
+
+    def told(self, table: str) -> list[tuple[Any, ...]]:
+        """Every row of a table, in its order."""
+        columns, order = LEARNED_LAYOUT[table]
+        return self._rows(f"select {', '.join(columns)} from {table} order by {order}")
+
+    def fill(self, tables: Iterable[tuple[str, Iterable[tuple[Any, ...]]]]) -> None:
+        """Put these rows in the place of all that was learned, in one transaction."""
+        with self.writing(durable=True):
+            for table in LEARNED_LAYOUT:
+                self._db.execute(f"delete from {table}").fetchall()
+            for table, rows in tables:
+                columns = LEARNED_LAYOUT[table][0]
+                self._many(f"insert into {table} ({', '.join(columns)}) values ({', '.join('?' * len(columns))})", rows)
 
     def save(self, target: Path) -> None:
         """A consistent copy as one file."""

@@ -13,6 +13,7 @@ from hindbrain.domain.errors import Busy
 from hindbrain.domain.ledger import GENESIS, Act, Entry, sealed
 from hindbrain.stores.experience_rows import clock_values, megram_values, message_values
 from hindbrain.stores.experience_rows import event_values as megram_event_values
+from hindbrain.stores.glance import LAST_BEAT, Glance
 from hindbrain.stores.memory_cards import MemoryCardReads
 from hindbrain.stores.memory_evidence import Bag, MemoryEvidenceReads, ranked
 from hindbrain.stores.memory_experience import MemoryExperienceReads
@@ -21,7 +22,22 @@ from hindbrain.stores.memory_model_calls import MemoryModelCallReads
 from hindbrain.stores.memory_vectors import MemoryVectors
 from hindbrain.stores.mission_rows import event_values as mission_event_values
 from hindbrain.stores.mission_rows import head_values, paper_values
-from hindbrain.stores.port import BootEntry, Counts, Edge, Found, Intent, Mark, Node, Progress, Source, Version, Where, Writer
+from hindbrain.stores.port import (
+    BootEntry,
+    Committed,
+    Counts,
+    Edge,
+    Found,
+    Intent,
+    Mark,
+    Node,
+    Progress,
+    Source,
+    Version,
+    Where,
+    Writer,
+    unheard,
+)
 from hindbrain.stores.sql_cards import adoption_values, card_values, event_values, link_values
 from hindbrain.stores.sql_evidence import evidence_values
 from hindbrain.stores.sql_model_calls import call_values
@@ -75,11 +91,14 @@ class _Writer(MemoryMissionWriter):
     def __init__(self, state: _State) -> None:
         super().__init__(state)
         self._state = state
+        self.recorded: list[Entry] = []
+        self.changed: dict[str, None] = {}
 
     def append(self, act: Act) -> Entry:
         seq, prev = self._state.end()
         entry = sealed(act, seq=seq + 1, prev=prev)
         self._state.ledger.append(entry)
+        self.recorded.append(entry)
         return entry
 
     def live(self, slug: str) -> Version | None:
@@ -101,6 +120,7 @@ class _Writer(MemoryMissionWriter):
 
     def _close(self, slug: str, expected: int | None, *, at: int, ended_act: str) -> None:
         live = self._state.live(slug)
+        self.changed[slug] = None
         if (live.version if live else None) != expected:
             raise stale(slug, expected, live.version if live else None)
         if live is not None:
@@ -112,6 +132,7 @@ class _Writer(MemoryMissionWriter):
         return max((version.version for version in self._state.claims.get(slug, ())), default=0)
 
     def erase_claim(self, slug: str) -> None:
+        self.changed.pop(slug, None)
         self._state.forgotten = max(self._state.forgotten, self._last_number(slug))
         self._state.claims.pop(slug, None)
         self._state.words.pop(slug, None)
@@ -172,11 +193,17 @@ class _Writer(MemoryMissionWriter):
             self._state.counters[key] = self._state.counters.get(key, 0) + value
 
 
+def _has(bag: Sequence[str], terms: Sequence[str], begun: str) -> bool:
+    """Whether a claim has all of these words, and one that begins so."""
+    return set(joined(terms).split()) <= set(bag) and (not begun or any(word.startswith(begun) for word in bag))
+
+
 class MemoryStore(MemoryEvidenceReads, MemoryCardReads, MemoryExperienceReads, MemoryModelCallReads, MemoryMissionReads):
     """A brain that lives as long as its process. Readers see the last committed state."""
 
     def __init__(self, brain_id: BrainId) -> None:
         self.brain_id = brain_id
+        self.committed: Committed = unheard
         self._state: _State = _State()
         self._vectors = MemoryVectors(self._units)
         self._lock = threading.Lock()
@@ -196,20 +223,30 @@ class MemoryStore(MemoryEvidenceReads, MemoryCardReads, MemoryExperienceReads, M
     @contextmanager
     def writing(self) -> Iterator[Writer]:
         with self._changing() as state:
-            yield _Writer(state)
+            yield (writer := _Writer(state))
+        if writer.recorded:
+            self.committed(writer.recorded, tuple(writer.changed))
 
     def head(self) -> tuple[int, str]:
         return self._state.end()
 
     def entries(
-        self, *, after: int = 0, limit: int = 1000, subject: str | None = None, act: str | None = None
+        self,
+        *,
+        after: int = 0,
+        before: int | None = None,
+        limit: int = 1000,
+        subject: str | None = None,
+        act: str | None = None,
+        newest: bool = False,
     ) -> tuple[Entry, ...]:
+        until = None if before is None else max(before - 1, 0)
         found = [
             entry
-            for entry in self._state.ledger[max(after, 0) :]
+            for entry in self._state.ledger[max(after, 0) : until]
             if (subject is None or entry.subject == subject) and (act is None or entry.act.startswith(act))
         ]
-        return tuple(found[: max(limit, 0)])
+        return tuple((found[::-1] if newest else found)[: max(limit, 0)])
 
     def live(self, slugs: Sequence[str]) -> dict[str, Version]:
         state = self._state
@@ -275,6 +312,24 @@ class MemoryStore(MemoryEvidenceReads, MemoryCardReads, MemoryExperienceReads, M
     def vectors(self) -> Vectors:
         return self._vectors
 
+    def arrivals(
+        self,
+        terms: Sequence[str] = (),
+        *,
+        begun: str = "",
+        limit: int,
+        after: int | None = None,
+        newest: bool = True,
+    ) -> tuple[tuple[int, str], ...]:
+        found = sorted(
+            ((turn, slug) for slug, (turn, bag) in self._state.words.items() if _has(bag, terms, begun)), reverse=newest
+        )
+        rest = [one for one in found if after is None or (one[0] < after if newest else one[0] > after)]
+        return tuple(rest[: max(limit, 0)])
+
+    def version_counts(self, slugs: Sequence[str]) -> dict[str, int]:
+        return {slug: len(self._state.claims[slug]) for slug in slugs if self._state.claims.get(slug)}
+
     def recent(self, limit: int) -> tuple[Version, ...]:
         found = [version for version in self._state.each_live() if version.active and version.created is not None]
         return tuple(sorted(found, key=lambda version: (-(version.created or 0), version.slug))[: max(limit, 0)])
@@ -288,6 +343,27 @@ class MemoryStore(MemoryEvidenceReads, MemoryCardReads, MemoryExperienceReads, M
             generation=state.generation,
             evidence=len(list(state.live_evidence())),
             card_turn=state.card_turn,
+        )
+
+    def glance(self, *, published: bool, marks: tuple[str, ...] = ()) -> Glance:
+        state, counts = self._state, self.counts()
+        counters: Counter[str] = Counter()
+        for (name, _), value in state.counters.items():
+            counters[name] += value
+        kinds = Counter(kind for _, kind in state.marks if kind in marks)
+        beat = state.meta.get(LAST_BEAT)
+        return Glance(
+            seq=len(state.ledger),
+            claims=counts.active_claims,
+            evidence=counts.evidence,
+            nodes=counts.nodes,
+            edges=counts.edges,
+            changed_at=state.ledger[-1].at if state.ledger else None,
+            beat_at=int(beat) if beat else None,
+            cards=self.standing(published=published),
+            missions=dict(Counter(one.status for one in self.missions(limit=1_000_000))),
+            counters=dict(counters),
+            marks=dict(kinds),
         )
 
     def marks(self, *, slugs: Sequence[str] | None = None, kind: str | None = None) -> tuple[Mark, ...]:

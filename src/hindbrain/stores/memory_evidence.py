@@ -170,6 +170,20 @@ class MemoryEvidenceReads:
     def each_evidence(self, where: Where | None = None) -> Iterator[Evidence]:
         yield from (held.row for held in self._state.live_evidence(where))
 
+    def evidence_page(
+        self, where: Where, *, anchor_id: str | None = None, limit: int, after: tuple[int, int] | None = None, newest: bool = True
+    ) -> tuple[tuple[int, Evidence], ...]:
+        found = {(held.row.added_at, held.turn): held.row for held in self._anchored(where, anchor_id)}
+        rest = sorted((one for one in found if after is None or (one < after if newest else one > after)), reverse=newest)
+        return tuple((one[1], found[one]) for one in rest[: max(limit, 0)])
+
+    def evidence_count(self, where: Where, *, anchor_id: str | None = None) -> int:
+        return len(self._anchored(where, anchor_id))
+
+    def _anchored(self, where: Where, anchor_id: str | None) -> list[Held]:
+        live = self._state.live_evidence(where)
+        return [held for held in live if anchor_id is None or anchor_id in (held.row.anchor.id, held.row.anchor.parent)]
+
     def foremost(self, limit: int) -> tuple[Evidence, ...]:
         live = list(self._state.live_evidence())
         marked = sorted(

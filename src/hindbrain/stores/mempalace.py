@@ -8,7 +8,7 @@ from hindbrain.domain.errors import InvalidParams
 from hindbrain.policy.legacy import CELL_MAX_BYTES, MEMPALACE_COLLECTION, MEMPALACE_INNER_ROOMS
 from hindbrain.stores.foreign_file import ForeignFile, Record
 
-__all__ = ["FACTS", "NAME", "MempalaceFile", "is_mempalace"]
+__all__ = ["FACTS", "NAME", "MempalaceFacts", "MempalaceFile", "is_facts", "is_mempalace"]
 
 NAME = "chroma.sqlite3"
 FACTS = "knowledge_graph.sqlite3"
@@ -34,6 +34,47 @@ def is_mempalace(file: ForeignFile) -> bool:
     if not all(columns <= set(file.tables.get(table, ())) for table, columns in _NEEDED.items()):
         return False
     return any(file.asked("select 1 from collections where name = ?", (MEMPALACE_COLLECTION,)))
+
+
+def is_facts(file: ForeignFile) -> bool:
+    """Whether a database is a knowledge graph of MemPalace's."""
+    needed = {"triples": {"id", "subject", "predicate", "object"}, "entities": {"id", "name"}}
+    return all(columns <= set(file.tables.get(table, ())) for table, columns in needed.items())
+
+
+class MempalaceFacts:
+    """A knowledge graph by itself: newer versions keep it apart from the palace, in another directory."""
+
+    kind = "mempalace"
+    version = 0
+
+    def __init__(self, file: ForeignFile) -> None:
+        self._file = file
+        self.path: Path = file.path
+
+    def brief(self) -> Iterator[Record]:
+        yield from ()
+
+    def rows(self) -> Iterator[Record]:
+        yield from ()
+
+    def facts(self) -> Iterator[Record]:
+        """Relations with the names of what they relate, as they were typed."""
+        if "triples" not in self._file.tables:
+            return
+        names = {row.get("id"): row.get("name") for row in self._file.rows("entities", ("id", "name"))}
+        for row in self._file.rows("triples", tail="order by rowid"):
+            named = {side: names.get(row.get(side)) or row.get(side) for side in ("subject", "object")}
+            yield row | named | {"source_drawer": row.get("source_drawer_id")}
+
+    def cards(self) -> Iterator[Record]:
+        yield from ()
+
+    def outcomes(self) -> Iterator[Record]:
+        yield from ()
+
+    def left_out(self) -> dict[str, int]:
+        return {}
 
 
 class MempalaceFile:
@@ -75,13 +116,8 @@ class MempalaceFile:
             yield held[1], held[2]
 
     def facts(self) -> Iterator[Record]:
-        """Relations with the names of what they relate, as they were typed."""
-        if self._facts is None or "triples" not in self._facts.tables:
-            return
-        names = {row.get("id"): row.get("name") for row in self._facts.rows("entities", ("id", "name"))}
-        for row in self._facts.rows("triples", tail="order by rowid"):
-            named = {side: names.get(row.get(side)) or row.get(side) for side in ("subject", "object")}
-            yield row | named | {"source_drawer": row.get("source_drawer_id")}
+        if self._facts is not None:
+            yield from MempalaceFacts(self._facts).facts()
 
     def cards(self) -> Iterator[Record]:
         yield from ()

@@ -12,6 +12,7 @@ from hindbrain.domain.evidence import Evidence, EvidenceId
 from hindbrain.domain.ledger import Act, Entry
 from hindbrain.stores.card_port import CardFilter, CardReading, CardWriting, FieldCount, ForeignCard
 from hindbrain.stores.experience_port import ExperienceReading, ExperienceWriting, MegramFilter, PairSums, Stake, StoredMessage
+from hindbrain.stores.glance import Glance
 from hindbrain.stores.mission_port import MissionReading, MissionWriting
 from hindbrain.stores.model_call_port import ModelCall, ModelCallReading, ModelCallWriting, Spend
 from hindbrain.stores.vector_port import Shelf, Vectors
@@ -20,11 +21,13 @@ __all__ = [
     "BootEntry",
     "BrainStore",
     "CardFilter",
+    "Committed",
     "Counts",
     "Edge",
     "FieldCount",
     "ForeignCard",
     "Found",
+    "Glance",
     "Intent",
     "Mark",
     "MegramFilter",
@@ -41,9 +44,15 @@ __all__ = [
     "Where",
     "Words",
     "Writer",
+    "unheard",
 ]
 
 Progress = Callable[[int, int, str], None]
+Committed = Callable[[Sequence[Entry], Sequence[str]], None]  # what was recorded, and the labels of claims that changed
+
+
+def unheard(entries: Sequence[Entry], slugs: Sequence[str]) -> None:
+    """Nobody wants to be told."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -278,6 +287,7 @@ class BrainStore(CardReading, ExperienceReading, ModelCallReading, MissionReadin
     """One brain's database. Safe for several threads and, on disk, for several processes."""
 
     brain_id: BrainId
+    committed: Committed  # told after each transaction that recorded something, on the thread that wrote
 
     def writing(self) -> AbstractContextManager[Writer]:
         """One write transaction; commits when the block ends well, rolls back when it raises. Writers queue."""
@@ -288,9 +298,16 @@ class BrainStore(CardReading, ExperienceReading, ModelCallReading, MissionReadin
         ...
 
     def entries(
-        self, *, after: int = 0, limit: int = 1000, subject: str | None = None, act: str | None = None
+        self,
+        *,
+        after: int = 0,
+        before: int | None = None,
+        limit: int = 1000,
+        subject: str | None = None,
+        act: str | None = None,
+        newest: bool = False,
     ) -> tuple[Entry, ...]:
-        """Ledger entries in order, filtered by subject or by an act prefix such as `claim.`."""
+        """Ledger entries in order, or the last first, filtered by subject or by an act prefix such as `claim.`."""
         ...
 
     def live(self, slugs: Sequence[str]) -> dict[str, Version]:
@@ -359,6 +376,17 @@ class BrainStore(CardReading, ExperienceReading, ModelCallReading, MissionReadin
         """Every live row, by the order in which they came. Streams."""
         ...
 
+    def evidence_page(
+        self, where: Where, *, anchor_id: str | None = None, limit: int, after: tuple[int, int] | None = None, newest: bool = True
+    ) -> tuple[tuple[int, Evidence], ...]:
+        """turn and row of live evidence by when it was added, the last first or the first first. `anchor_id` is the own anchor of
+        a row or its parent; `after` is the time and the turn behind which to go on."""
+        ...
+
+    def evidence_count(self, where: Where, *, anchor_id: str | None = None) -> int:
+        """How many live rows such a filter lets through."""
+        ...
+
     def foremost(self, limit: int) -> tuple[Evidence, ...]:
         """Live rows by importance; of one importance the last added first, then by id downwards. Those without any come last,
         the last that came first."""
@@ -381,11 +409,33 @@ class BrainStore(CardReading, ExperienceReading, ModelCallReading, MissionReadin
         """The vectors of this brain."""
         ...
 
+    def arrivals(
+        self,
+        terms: Sequence[str] = (),
+        *,
+        begun: str = "",
+        limit: int,
+        after: int | None = None,
+        newest: bool = True,
+    ) -> tuple[tuple[int, str], ...]:
+        """turn and slug of live active claims in the order in which they came, the last first or the first first: all of them, or
+        those that have every one of these words and a word that begins so. `after` is the turn behind which to go on."""
+        ...
+
+    def version_counts(self, slugs: Sequence[str]) -> dict[str, int]:
+        """How many versions each of these labels has, ended ones too."""
+        ...
+
     def recent(self, limit: int) -> tuple[Version, ...]:
         """Live active claims with a Created, newest first."""
         ...
 
     def counts(self) -> Counts: ...
+
+    def glance(self, *, published: bool, marks: tuple[str, ...] = ()) -> Glance:
+        """How the brain stands, in one reading. Without `published`, cards that are pointers to the medulla do not count; of
+        marks only these kinds are counted."""
+        ...
 
     def marks(self, *, slugs: Sequence[str] | None = None, kind: str | None = None) -> tuple[Mark, ...]: ...
 

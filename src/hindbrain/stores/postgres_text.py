@@ -25,6 +25,7 @@ _NEWEST = {
     Shelf.CLAIM: "select slug, turn, 0.0 from claim_version where brain_id = ? and ended_at is null and active = 1 ",
     Shelf.EVIDENCE: "select id, turn, 0.0 from evidence where brain_id = ? and deleted_at is null ",
 }
+_LIVE_CLAIMS = "from claim_version where brain_id = ? and ended_at is null and active = 1"
 _ASKED = "?, ?::text[]::tsquery[], ?::text[], ?::float8[], ?::float8"
 _BEST = {
     Shelf.CLAIM: f"select slug, turn, score from hindbrain_find_claims({_ASKED}, ?)",
@@ -111,6 +112,16 @@ class PostgresText(SqlStore):
             total=total,
         )
 
+    def worded(
+        self, words: Sequence[str], begun: str, *, limit: int, after: int | None, newest: bool
+    ) -> tuple[tuple[int, str], ...]:
+        side, order = ("<", "desc") if newest else (">", "asc")
+        said, values = ("", ()) if after is None else (f"and turn {side} ? ", (after,))  # type: str, Row
+        statement = f"select turn, slug {_LIVE_CLAIMS} and words @@ ?::tsquery {said}order by turn {order} limit ?"
+        with self.reading() as session:
+            found = session.rows(statement, (self.brain_id, _all_of(words, begun), *values, limit))
+        return tuple((turn, slug) for turn, slug in found)
+
     def _frequencies(self, session: Session, shelf: Shelf, words: Sequence[str]) -> dict[str, int]:
         if not words:
             return {}
@@ -121,6 +132,11 @@ class PostgresText(SqlStore):
             )
         )
         return {word: numbers[place] for place, word in enumerate(words, start=1)}
+
+
+def _all_of(words: Sequence[str], begun: str) -> str:
+    """What PostgreSQL is asked for: all of these words, and one that begins so."""
+    return " & ".join([*map(_quoted, words), *([f"{_quoted(begun)}:*"] if begun else [])])
 
 
 def _quoted(word: str) -> str:

@@ -8,13 +8,29 @@ from typing import ClassVar
 
 from hindbrain.domain.brain import BrainId
 from hindbrain.domain.ledger import GENESIS, Entry
-from hindbrain.stores.port import BootEntry, Counts, Edge, Found, Intent, Mark, Node, Progress, Version, Where, Writer
+from hindbrain.stores.glance import Glance, glance_of
+from hindbrain.stores.port import (
+    BootEntry,
+    Committed,
+    Counts,
+    Edge,
+    Found,
+    Intent,
+    Mark,
+    Node,
+    Progress,
+    Version,
+    Where,
+    Writer,
+    unheard,
+)
 from hindbrain.stores.sql_cards import CardReads
 from hindbrain.stores.sql_evidence import EvidenceReads
 from hindbrain.stores.sql_experience import ExperienceReads
 from hindbrain.stores.sql_missions import MissionReads
 from hindbrain.stores.sql_model_calls import ModelCallReads
 from hindbrain.stores.sql_rows import COLUMNS, Gone, Head, Row, Session, insert
+from hindbrain.stores.sql_tables import SqlTables
 from hindbrain.stores.sql_terms import joined
 from hindbrain.stores.sql_writer import ENTRY, LIVE, VERSION, SqlWriter, version_of
 from hindbrain.stores.vector_port import Shelf, Vectors
@@ -31,13 +47,14 @@ _CLAIM_TERMS = (
 _LAST_CODE_POINT = "\U0010ffff"
 
 
-class SqlStore(EvidenceReads, CardReads, ExperienceReads, ModelCallReads, MissionReads):
+class SqlStore(EvidenceReads, CardReads, ExperienceReads, ModelCallReads, MissionReads, SqlTables):
     """The reads of the port, and the seams a dialect fills in."""
 
     row_lock: ClassVar[str] = ""  # what a select adds to lock its row
 
     def __init__(self, brain_id: BrainId) -> None:
         self.brain_id = brain_id
+        self.committed: Committed = unheard
 
     # --- what a dialect does -----------------------------------------------------------------------------------------
 
@@ -94,6 +111,12 @@ class SqlStore(EvidenceReads, CardReads, ExperienceReads, ModelCallReads, Missio
         where: Where | None = None,
     ) -> Found: ...
 
+    @abstractmethod
+    def worded(
+        self, words: Sequence[str], begun: str, *, limit: int, after: int | None, newest: bool
+    ) -> tuple[tuple[int, str], ...]:
+        """The arrivals that have all of these words, and one that begins so."""
+
     @property
     @abstractmethod
     def vectors(self) -> Vectors: ...
@@ -123,6 +146,8 @@ class SqlStore(EvidenceReads, CardReads, ExperienceReads, ModelCallReads, Missio
             writer = SqlWriter(self.brain_id, session, self.read_head(session, lock=True), self)
             yield writer
             writer.finish()
+        if writer.recorded:
+            self.committed(writer.recorded, tuple(writer.changed))
         if any(writer.gone.values()):
             self.ended_rows(writer.gone, writer.ending)
         if writer.erased:
@@ -174,18 +199,29 @@ class SqlStore(EvidenceReads, CardReads, ExperienceReads, ModelCallReads, Missio
         return head.seq, head.hash
 
     def entries(
-        self, *, after: int = 0, limit: int = 1000, subject: str | None = None, act: str | None = None
+        self,
+        *,
+        after: int = 0,
+        before: int | None = None,
+        limit: int = 1000,
+        subject: str | None = None,
+        act: str | None = None,
+        newest: bool = False,
     ) -> tuple[Entry, ...]:
         where = ["brain_id = ?", "seq > ?"]
         values: list[object] = [self.brain_id, after]
+        if before is not None:
+            where.append("seq < ?")
+            values.append(before)
         if subject is not None:
             where.append("subject = ?")
             values.append(subject)
         if act is not None:
             where.append("act >= ? and act < ?")
             values += [act, act + _LAST_CODE_POINT]
+        order = "seq desc" if newest else "seq"
         found = self._asked(
-            f"select {ENTRY} from ledger where {' and '.join(where)} order by seq limit ?", (*values, max(limit, 0))
+            f"select {ENTRY} from ledger where {' and '.join(where)} order by {order} limit ?", (*values, max(limit, 0))
         )
         names = ENTRY.split(", ")
         return tuple(Entry(**dict(zip(names, row, strict=True))) for row in found)
@@ -249,6 +285,34 @@ class SqlStore(EvidenceReads, CardReads, ExperienceReads, ModelCallReads, Missio
             limit -= len(page)
             after, values = "and (ended_at, slug, version) < (?, ?, ?)", (page[-1][8], page[-1][0], page[-1][1])
 
+    def arrivals(
+        self,
+        terms: Sequence[str] = (),
+        *,
+        begun: str = "",
+        limit: int,
+        after: int | None = None,
+        newest: bool = True,
+    ) -> tuple[tuple[int, str], ...]:
+        words = list(dict.fromkeys(joined(terms).split()))
+        side, order = ("<", "desc") if newest else (">", "asc")
+        if not words and not begun:
+            said, values = ("", ()) if after is None else (f"and turn {side} ? ", (after,))  # type: str, Row
+            found = self._asked(
+                "select turn, slug from claim_version where brain_id = ? and ended_at is null and active = 1 "
+                f"{said}order by turn {order} limit ?",
+                (self.brain_id, *values, max(limit, 0)),
+            )
+            return tuple((turn, slug) for turn, slug in found)
+        return self.worded(words, begun, limit=max(limit, 0), after=after, newest=newest)
+
+    def version_counts(self, slugs: Sequence[str]) -> dict[str, int]:
+        found = self._asked(
+            f"select slug, count(*) from claim_version where brain_id = ? and slug {self.among} group by slug",
+            (self.brain_id, self.listed(slugs)),
+        )
+        return {slug: int(number) for slug, number in found}
+
     def recent(self, limit: int) -> tuple[Version, ...]:
         found = self._asked(
             f"{LIVE} and active = 1 and created is not null order by created desc, slug limit ?", (self.brain_id, max(limit, 0))
@@ -266,6 +330,10 @@ class SqlStore(EvidenceReads, CardReads, ExperienceReads, ModelCallReads, Missio
             evidence=head.evidence,
             card_turn=head.card_turn,
         )
+
+    def glance(self, *, published: bool, marks: tuple[str, ...] = ()) -> Glance:
+        with self.reading() as session:
+            return glance_of(session, self.brain_id, published=published, marks=marks)
 
     def marks(self, *, slugs: Sequence[str] | None = None, kind: str | None = None) -> tuple[Mark, ...]:
         where = "brain_id = ?"

@@ -276,6 +276,29 @@ class EvidenceReads(ABC):
             yield from map(evidence_of, page)
             last = page[-1][1]
 
+    def evidence_page(
+        self, where: Where, *, anchor_id: str | None = None, limit: int, after: tuple[int, int] | None = None, newest: bool = True
+    ) -> tuple[tuple[int, Evidence], ...]:
+        said, values = self._anchored(where, anchor_id)
+        side, order = ("<", "desc") if newest else (">", "asc")
+        if after is not None:
+            said += f" and (e.added_at, e.turn) {side} (?, ?)"
+            values += after
+        ordered = f"{_LIVE}{said} order by e.added_at {order}, e.turn {order} limit ?"
+        found = self._asked(ordered, (self.brain_id, *values, max(limit, 0)))
+        return tuple((row[1], evidence_of(row)) for row in found)
+
+    def evidence_count(self, where: Where, *, anchor_id: str | None = None) -> int:
+        said, values = self._anchored(where, anchor_id)
+        counted = f"select count(*) from evidence e where e.brain_id = ? and e.deleted_at is null{said}"
+        return int(self._asked(counted, (self.brain_id, *values))[0][0])
+
+    def _anchored(self, where: Where, anchor_id: str | None) -> tuple[str, list[object]]:
+        said, values = self.conditions(where)
+        if anchor_id is None:
+            return said, values
+        return f"{said} and (e.anchor_id = ? or e.parent_anchor_id = ?)", [*values, anchor_id, anchor_id]
+
     def foremost(self, limit: int) -> tuple[Evidence, ...]:
         most = max(limit, 0)
         found = self._asked(MARKED, (self.brain_id, most))

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from hindbrain.domain.ledger import GENESIS
 from hindbrain.stores.vector_port import Shelf
 
-__all__ = ["COLUMNS", "NUMBERS", "REALS", "Gone", "Head", "Row", "Session", "TextIndex", "insert", "upsert"]
+__all__ = ["COLUMNS", "KEYS", "NUMBERS", "REALS", "Gone", "Head", "Row", "Session", "TextIndex", "insert", "upsert"]
 
 Row = tuple[Any, ...]
 Gone = Mapping[Shelf, Sequence[int]]  # turns that are no longer live
@@ -75,6 +75,39 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     ),
     "mission_event": ("brain_id", "mission_id", "seq", "event_id", "at", "event_type", "hash", "ledger_seq", "body"),
     "mission_paper": ("brain_id", "paper_id", "mission_id", "kind", "number", "at", "body"),
+}
+
+# What names a row of each table within its brain.
+KEYS: dict[str, tuple[str, ...]] = {
+    "brain_head": (),
+    "ledger": ("seq",),
+    "claim_version": ("slug", "version"),
+    "mark": ("slug", "kind"),
+    "tombstone": ("fingerprint",),
+    "boot": ("key",),
+    "anchor": ("slug", "path"),
+    "graph_node": ("id", "owner"),
+    "graph_edge": ("source", "relation", "target", "owner"),
+    "intent": ("id",),
+    "meta": ("key",),
+    "counter": ("name", "week"),
+    "evidence": ("id",),
+    "source": ("source", "scope"),
+    "card": ("id",),
+    "card_link": ("card_id", "evidence_id", "role"),
+    "card_event": ("seq",),
+    "adoption_event": ("id",),
+    "foreign_card": ("id",),
+    "megram": ("id",),
+    "megram_event": ("seq",),
+    "megram_clock": ("megram_id",),
+    "megram_tag": ("tag", "megram_id"),
+    "megram_pair": ("space", "entity"),
+    "control_message": ("seq",),
+    "model_call": ("seq",),
+    "mission": ("mission_id",),
+    "mission_event": ("mission_id", "seq"),
+    "mission_paper": ("paper_id",),
 }
 
 # Columns of numbers in tables that are written in bulk: a server wants to know the type of an array.

@@ -87,6 +87,8 @@ class SqlWriter(EvidenceWriter, CardWriter, ExperienceWriter, ModelCallWriter, M
         super().__init__(brain_id, session, head, index)
         self._before = replace(self.head)
         self.ending = 0  # its number, if rows end
+        self.recorded: list[Entry] = []
+        self.changed: dict[str, None] = {}  # labels of claims
 
     def finish(self) -> None:
         if any(self.gone.values()):
@@ -100,6 +102,7 @@ class SqlWriter(EvidenceWriter, CardWriter, ExperienceWriter, ModelCallWriter, M
         entry = sealed(act, seq=self.head.seq + 1, prev=self.head.hash)
         self._session.rows(insert("ledger"), (self._brain, *_entry_values(entry)))
         self.head.seq, self.head.hash = entry.seq, entry.hash
+        self.recorded.append(entry)
         return entry
 
     def live(self, slug: str) -> Version | None:
@@ -131,6 +134,7 @@ class SqlWriter(EvidenceWriter, CardWriter, ExperienceWriter, ModelCallWriter, M
     def _close(self, slug: str, expected: int | None, *, at: int, ended_act: str) -> int:
         """End the live version, which must be the expected one; answers the last number of this label."""
         standing = self._standing(slug)
+        self.changed[slug] = None
         if standing.live != expected:
             raise stale(slug, expected, standing.live)
         if standing.live is not None:
@@ -161,6 +165,7 @@ class SqlWriter(EvidenceWriter, CardWriter, ExperienceWriter, ModelCallWriter, M
 
     def erase_claim(self, slug: str) -> None:
         standing = self._standing(slug)
+        self.changed.pop(slug, None)  # what is forgotten is not named
         self._unindex(standing)
         self.head.forgotten = max(self.head.forgotten, standing.last)
         for table in ("claim_version", "mark", "anchor"):

@@ -87,6 +87,11 @@ def _quoted(word: str) -> str:
     return '"' + word.replace('"', '""') + '"'
 
 
+def _all_of(words: Sequence[str], begun: str) -> str:
+    """What FTS5 is asked for: all of these words, and one that begins so."""
+    return " AND ".join([*map(_quoted, words), *([f"{_quoted(begun)} *"] if begun else [])])
+
+
 class SqliteText(SqlStore):
     """The words of a brain and how they are searched. Knows no file and no connection."""
 
@@ -224,6 +229,32 @@ class SqliteText(SqlStore):
         # Derived data may always be thrown away; if it was brain.db that is damaged, the second try says so.
         self.replace_index()
         return self._find(shelf, words, limit, within, where)
+
+    def worded(
+        self, words: Sequence[str], begun: str, *, limit: int, after: int | None, newest: bool
+    ) -> tuple[tuple[int, str], ...]:
+        side, order = ("<", "desc") if newest else (">", "asc")
+        said, values = ("", ()) if after is None else (f"and f.rowid {side} ? ", (after,))  # type: str, Row
+        statement = (
+            "select f.rowid, v.slug from idx.words f cross join claim_version v on v.brain_id = ? and v.turn = f.rowid "
+            f"and v.ended_at is null and v.active = 1 where words match ? {said}order by f.rowid {order} limit ?"
+        )
+        found = self._from_words(statement, (self.brain_id, _all_of(words, begun), *values, limit))
+        return tuple((turn, slug) for turn, slug in found)
+
+    def _from_words(self, statement: str, values: Row) -> list[Row]:
+        """Rows of a statement over the words of claims; an index that cannot be asked is made again first."""
+        if self.behind():
+            self.heal(GLANCE_SECONDS)
+        try:
+            with self.reading() as session:
+                return session.rows(statement, values)
+        except (apsw.SQLError, StoreUnavailable) as error:
+            if isinstance(error, StoreUnavailable) and not isinstance(error.__cause__, BROKEN):
+                raise
+        self.replace_index()
+        with self.reading() as session:
+            return session.rows(statement, values)
 
     def _find(self, shelf: Shelf, words: Sequence[str], limit: int, within: int | None, where: Where | None) -> Found:
         ask = _ASK[shelf]

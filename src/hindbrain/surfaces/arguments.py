@@ -39,6 +39,9 @@ class Usage(Exception):
         self.fix = fix
 
 
+_DOCUMENT = ("", "{", "[", '"', "@", "-")  # how JSON, a file and standard input begin
+
+
 def kind_of(schema: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
     """How a value of this schema is written on a command line, and the schema without its `or null`."""
     options = [one for one in schema.get("anyOf", ()) if one.get("type") != "null"]
@@ -139,7 +142,7 @@ def _said_once(name: str, properties: Mapping[str, Any]) -> str:
     if name in properties or name in GLOBALS:
         return name
     plurals = (f"{name}s", f"{name.removesuffix('on')}a")  # refs, criteria
-    return next((one for one in plurals if one in properties and kind_of(properties[one])[0] == "list"), name)
+    return next((one for one in plurals if one in properties and kind_of(properties[one])[0] in ("list", "documents")), name)
 
 
 def _put(store: dict[str, Any], name: str, schema: Mapping[str, Any], text: str) -> bool:
@@ -154,6 +157,9 @@ def _put(store: dict[str, Any], name: str, schema: Mapping[str, Any], text: str)
 
 def _items(name: str, kind: str, schema: Mapping[str, Any], text: str) -> list[Any]:
     if kind == "documents":
+        options = (schema.get("items") or {}).get("anyOf", ())
+        if text[:1] not in _DOCUMENT and any(one.get("type") == "string" for one in options):
+            return [text]  # where a plain text would do, no quotes are needed around it
         document = json_value(name, text)
         return document if isinstance(document, list) else [document]
     if text.startswith("["):

@@ -11,6 +11,7 @@ import select
 import sys
 import time
 
+from hindbrain.policy.hooks import ROLE
 from hindbrain.surfaces.bridge_handshake import REPLAY, Handshake, StandIn
 from hindbrain.surfaces.bridge_lines import (
     INVALID_REQUEST,
@@ -34,6 +35,7 @@ __all__ = ["Bridge", "main"]
 
 CHUNK = 262144
 DRAIN_S = 10.0  # after the host closed its side: how long answers that are under way are still waited for
+LISTEN = "subscriptions/listen"
 POLL_S = 0.02  # between two looks at an owner that is starting
 
 
@@ -48,7 +50,9 @@ class Bridge:
         self._lines = Lines(LINE_LIMIT)
         self._handshake = Handshake()
         self._queue: dict[Any, tuple[dict[str, Any], bytes]] = {}  # requests that wait for an owner, in order
-        self._pending: dict[Any, dict[str, Any]] = {}  # requests that an owner has
+        self._pending: dict[Any, dict[str, Any]] = {}  # requests that an owner has, or is about to get
+        self._renewing: dict[str, str] = {}  # addresses by the id of their subscription, until a new owner has answered it
+        self._held: list[bytes] = []  # what the host says meanwhile, in order
         self._closed_at: float | None = None
 
     def run(self) -> int:
@@ -72,7 +76,8 @@ class Bridge:
     def _finished(self) -> bool:
         if self._closed_at is None:
             return False
-        return not (self._queue or self._pending) or time.monotonic() > self._closed_at + DRAIN_S
+        pending = [one for one in self._pending.values() if one["method"] != LISTEN]  # a stream has no end of its own
+        return not (self._queue or pending) or time.monotonic() > self._closed_at + DRAIN_S
 
     def _patience(self) -> float | None:
         if self._link.wanted and not self._link.connected:
@@ -113,7 +118,7 @@ class Bridge:
     def _request(self, message: dict[str, Any], line: bytes) -> None:
         if self._link.up:
             self._pending[message["id"]] = message
-            self._link.send(line)
+            self._pass(line)
         elif not self._stood_in(message):
             self._queue[message["id"]] = (message, line)
 
@@ -135,7 +140,18 @@ class Bridge:
             # A cancelled request is not answered any more, neither by an owner nor in its place.
             self._queue.pop(params["requestId"], None)
             self._pending.pop(params["requestId"], None)
-        if self._link.up:
+        if not self._link.up:
+            return
+        if method is None:
+            self._link.send(line)  # the owner asked, and may need the answer for what it is waited for
+        else:
+            self._pass(line)
+
+    def _pass(self, line: bytes) -> None:
+        """To the owner, as soon as it has taken over the subscriptions: what the host says may build on them."""
+        if self._renewing:
+            self._held.append(line)
+        else:
             self._link.send(line)
 
     def _reach(self) -> None:
@@ -161,17 +177,31 @@ class Bridge:
 
     def _joined(self) -> None:
         """A new owner: repeat the handshake it has not seen, then hand over what waited for it."""
-        for line in self._handshake.replay():
+        lines, self._renewing = self._handshake.replay()
+        for line in lines:
             self._link.send(line)
         for request_id, (message, line) in self._queue.items():
             self._pending[request_id] = message
-            self._link.send(line)
+            self._pass(line)
         self._queue.clear()
+
+    def _renewed(self, uri: str) -> None:
+        """A new owner tells of an address from here on. Something may have come while nobody did, so the host looks; not before
+        the owner has answered, or what comes after the host has looked could be missed."""
+        told = {"jsonrpc": "2.0", "method": "notifications/resources/updated", "params": {"uri": uri}}
+        self._write(json.dumps(told).encode() + b"\n")
+        if not self._renewing:
+            held, self._held = self._held, []
+            for line in held:
+                self._link.send(line)
 
     def _answer(self, line: bytes) -> None:
         message = json.loads(line)
         if "method" not in message:
             if message.get("id") == REPLAY:
+                return
+            if (uri := self._renewing.pop(message.get("id"), None)) is not None:
+                self._renewed(uri)
                 return
             request = self._pending.pop(message.get("id"), None)
             if request is not None and isinstance(message.get("result"), dict):
@@ -181,6 +211,7 @@ class Bridge:
     def _lost(self) -> None:
         """The owner is gone. Idle hosts do not notice; the next request finds or starts another."""
         self._link.drop()
+        self._renewing, self._held = {}, []
         lost, self._pending = self._pending, {}
         for request_id, message in lost.items():
             if not self._stood_in(message):
@@ -208,11 +239,12 @@ def main(argv: list[str]) -> int:
         os.environ["HINDBRAIN_HOME"] = options["home"]
     home = home_path(os.environ)
     root, source = caller_root(options.get("root"), os.environ)
-    profile = options.get("profile", "default")
+    profile, host = options.get("profile", "default"), os.environ.get("HINDBRAIN_HOST")
     hello = {
         "caller_root": root,
         "root_source": source,
-        "agent": options.get("agent") or os.environ.get("HINDBRAIN_AGENT_ID"),
+        "agent": options.get("agent") or os.environ.get("HINDBRAIN_AGENT_ID") or (f"{host}:{ROLE}" if host else None),
+        "delegation": os.environ.get("HINDBRAIN_DELEGATION") or None,
         "profile": profile,
         "session": os.urandom(8).hex(),
         "pid": os.getpid(),

@@ -26,22 +26,31 @@ class Handshake:
     def __init__(self) -> None:
         self.negotiated: str | None = None  # the version agreed on at `initialize`; a 2026 session has none
         self.initialized: bytes | None = None
+        self.subscribed: dict[str, dict[str, Any]] = {}  # requests of the host by the address they are about
         self._opening: dict[str, Any] | None = None
 
     def answered(self, request: dict[str, Any], result: dict[str, Any]) -> None:
-        """A request of the host was answered; the first one that opens a session is kept."""
+        """A request of the host was answered; the first one that opens a session is kept, and what it subscribed to."""
+        params = request.get("params")
+        uri = params.get("uri") if isinstance(params, dict) else None
+        if isinstance(uri, str) and request["method"] == "resources/subscribe":
+            self.subscribed[uri] = request
+        elif isinstance(uri, str) and request["method"] == "resources/unsubscribe":
+            self.subscribed.pop(uri, None)
         if self._opening is not None or request["method"] not in ("initialize", "server/discover"):
             return
         self._opening = request
         if request["method"] == "initialize":
             self.negotiated = str(result.get("protocolVersion"))
 
-    def replay(self) -> list[bytes]:
-        """The lines that bring a new owner to where the host already is."""
+    def replay(self) -> tuple[list[bytes], dict[str, str]]:
+        """The lines that bring a new owner to where the host already is, and what is subscribed to by the ids of the requests."""
         if self._opening is None:
-            return []
-        again = json.dumps({**self._opening, "id": REPLAY}).encode() + b"\n"
-        return [again, self.initialized] if self.initialized else [again]
+            return [], {}
+        renewing = {f"{REPLAY}-{number}": uri for number, uri in enumerate(self.subscribed)}
+        requests = [{**self._opening, "id": REPLAY}, *({**self.subscribed[uri], "id": name} for name, uri in renewing.items())]
+        again = [json.dumps(request).encode() + b"\n" for request in requests]
+        return ([again[0], self.initialized, *again[1:]] if self.initialized else again), renewing
 
 
 class StandIn:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["CALL", "LOCAL", "answered", "carry_out", "home_of", "main"]
 
 # Commands that concern processes or this program itself. Their descriptions are in local.py, loaded when one is used.
-LOCAL = ("serve", "stop", "status", "mcp", "hook", "call", "completion", "help", "version", "adoption.wrap")
+LOCAL = ("serve", "hall", "demo", "stop", "status", "mcp", "hook", "call", "completion", "help", "version", "adoption.wrap")
 
 CALL: Command = {
     "name": "call",
@@ -79,7 +79,13 @@ def _run(words: list[str]) -> int:
             return _local("adoption.wrap", rest[2:], given)
         return _operation(rest, given)
     except Usage as wrong:
-        return _failed({"code": "invalid_params", "message": wrong.message, "fix": wrong.fix}, given)
+        return _failed({"code": "invalid_params", "message": wrong.message, "fix": wrong.fix}, _formed(words, given))
+
+
+def _formed(words: list[str], given: dict[str, Any]) -> dict[str, Any]:
+    """The flags so far, and whether JSON or text is wanted: also where reading stopped before the flag that says so."""
+    asked = [word for word in words[: words.index("--") if "--" in words else None] if word in ("--json", "--no-json")]
+    return {"json": asked[-1] == "--json", **given} if asked else given
 
 
 def _failed(error: dict[str, Any], given: dict[str, Any]) -> int:
@@ -99,10 +105,15 @@ def home_of(given: dict[str, Any]) -> str:
 
 
 def _operation(rest: list[str], given: dict[str, Any]) -> int:
+    if rest == ["cowork", "guard", "check"]:  # somebody commits and waits: nothing is loaded that it does not need
+        from hindbrain.surfaces import commit_guarding
+
+        return commit_guarding.go({}, given)
     known = manifest.load(home_of(given))
     if rest[0] == "doctor" and "--fix" in rest:  # a flag is what people look for; the repair is an operation of its own
         rest = ["doctor", "fix", *(word for word in rest[1:] if word != "--fix")]
-    found = known.resolve(rest)
+    # A checkout that was updated has commands of which the file of the last owner does not know yet.
+    found = known.resolve(rest) or manifest.of_the_code().resolve(rest)
     if found is None:
         return _unknown(rest, known, given)
     op, count = found
@@ -111,6 +122,15 @@ def _operation(rest: list[str], given: dict[str, Any]) -> int:
         from hindbrain.surfaces import mission_exporting
 
         out, words = mission_exporting.taken(words)
+    if op["name"] == "partner.drain":  # the hook of a host calls it, and never fails
+        from hindbrain.surfaces import partner_draining
+
+        return partner_draining.go(op, words, given)
+    draining = False
+    if op["name"] == "cowork.wait":
+        from hindbrain.surfaces import cowork_waiting
+
+        draining, words = cowork_waiting.taken(words)
     read = arguments.parse(op, words, given)
     if given.get("help"):
         from hindbrain.surfaces import helping
@@ -121,6 +141,16 @@ def _operation(rest: list[str], given: dict[str, Any]) -> int:
         from hindbrain.surfaces import reviewing
 
         return reviewing.walk(op, read, given)
+    if op["name"] in ("install", "uninstall") and not given.get("json") and all(map(os.isatty, (0, 1, 2))):
+        from hindbrain.surfaces import installing
+
+        return installing.walk(op, read, given)
+    if draining:
+        return cowork_waiting.go(op, known.operations["cowork.drain"], read, given)
+    if op["name"] == "cowork.guard.check":
+        from hindbrain.surfaces import commit_guarding
+
+        return commit_guarding.go(read, given)
     if op["name"] == "run":  # it may take minutes: whoever starts it looks on, and may be asked
         from hindbrain.surfaces import running
 
@@ -165,20 +195,28 @@ def _asks_for_a_person(answer: dict[str, Any]) -> bool:
     return code == "human_needed" and os.isatty(0) and os.isatty(2)
 
 
+def _reason(answer: dict[str, Any]) -> str | None:
+    error = answer.get("error")
+    reason = error.get("message") if isinstance(error, dict) else answer.get("reason")
+    return reason if isinstance(reason, str) else None
+
+
 def answered(op: Command, read: dict[str, Any], given: dict[str, Any], *, person: bool = False) -> dict[str, Any]:
     """The answer of one operation, or the failure that stands for it. `person`: somebody at this terminal has just chosen it."""
     from hindbrain.surfaces import calling
 
+    why = None
     try:
         if not op["human"] and not person:
             found = calling.answer(op, read, **_about(given))
             if not _asks_for_a_person(found):
                 return found
+            why = _reason(found)
         # A human act, or an ordinary one with an argument that only a person may give.
         from hindbrain.surfaces import human
 
         if not person:
-            human.confirm(op, read)
+            human.confirm(op, read, why=why)
         return calling.answer(op, read, **_about(given), human=True)
     except OwnerGone as gone:
         from hindbrain.surfaces.remote import unreachable
@@ -197,20 +235,31 @@ def answered(op: Command, read: dict[str, Any], given: dict[str, Any], *, person
         raise
 
 
+def _named(words: list[str]) -> str:
+    """The name of an operation or a family, as the words of a command line spell it."""
+    return ".".join(word.replace("-", "_") for word in words)
+
+
 def _unknown(rest: list[str], known: Manifest, given: dict[str, Any]) -> int:
     from hindbrain.surfaces import helping
 
-    family = [op for name, op in sorted(known.offered.items()) if name.startswith(f"{rest[0].replace('-', '_')}.")]
-    if family and len(rest) > 1 and rest[1] in ("--help", "-h"):
+    depth = 0  # how many of the words name a family of commands
+    while depth < len(rest) and any(name.startswith(f"{_named(rest[: depth + 1])}.") for name in known.offered):
+        depth += 1
+    if depth and len(rest) > depth and rest[depth] in ("--help", "-h"):
         from hindbrain.surfaces.local import COMMANDS
 
-        family += [op for name, op in COMMANDS.items() if name.startswith(f"{rest[0]}.")]
-        output.write(helping.family(rest[0], family))
+        begins = f"{_named(rest[:depth])}."
+        family = [op for name, op in sorted(known.offered.items()) if name.startswith(begins)]
+        family += [op for name, op in COMMANDS.items() if name.startswith(begins)]
+        output.write(helping.family(" ".join(rest[:depth]), family))
         return 0
-    word = " ".join(rest[:2]) if any(name.startswith(f"{rest[0]}.") for name in known.offered) else rest[0]
+    word = " ".join(rest[: depth + 1])
     close = helping.nearest(word, known)
     fix = f"did you mean {' or '.join(close)}?" if close else "see hindbrain --help"
-    return _failed({"code": "unknown_operation", "message": f"there is no command {word[:80]!r}", "fix": fix}, given)
+    return _failed(
+        {"code": "unknown_operation", "message": f"there is no command {word[:80]!r}", "fix": fix}, _formed(rest, given)
+    )
 
 
 if __name__ == "__main__":

@@ -37,25 +37,33 @@ __all__ = [
     "same_line",
     "start_owner",
     "stream",
+    "under_packet",
 ]
 
-CALL_S = 600.0  # longer than any call the owner lets run; it only ends the wait for an owner that hangs
+CALL_S = 660.0  # longer than any call the owner lets run; it only ends the wait for an owner that hangs
 START_S = 20.0  # a cold disk and a busy machine included
 
 # Variables by which agent hosts tell the programs they start which project is open.
 HOST_ROOTS = ("CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CURSOR_PROJECT_DIR")
 
 
+def under_packet(environ: Mapping[str, str]) -> str | None:
+    """The packet that this process works under. A name that cannot be one stays a name that leads nowhere: it lifts no limit."""
+    told = environ.get("HINDBRAIN_DELEGATION") or None
+    return told if told is None or (told.isascii() and told.replace("_", "").isalnum()) else "unreadable"
+
+
 class Who:
     """Who calls and from where: what every call tells the owner in its headers."""
 
-    __slots__ = ("agent", "root", "session", "source")
+    __slots__ = ("agent", "delegation", "root", "session", "source")
 
     def __init__(self, root: str | None, agent: str | None, session: str | None = None, source: str | None = None) -> None:
         self.root = root
         self.source = source  # where the root was learned
         self.agent = agent
         self.session = session
+        self.delegation = under_packet(os.environ)
 
     def headers(self) -> dict[str, str]:
         told = {
@@ -63,6 +71,7 @@ class Who:
             "Hindbrain-Root-Source": self.source,
             "Hindbrain-Agent": self.agent,
             "Hindbrain-Session": self.session,
+            "Hindbrain-Delegation": self.delegation,
         }
         return {name: value for name, value in told.items() if value}
 

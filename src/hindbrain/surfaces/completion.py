@@ -25,14 +25,14 @@ def _flags(command: Command) -> list[str]:
 
 
 def _next_words(commands: Iterable[str]) -> dict[str, list[str]]:
-    """What may follow: "" -> first words, a noun -> its verbs."""
+    """What may follow: "" -> first words, a noun or a group of its verbs -> its verbs."""
     found: dict[str, list[str]] = {"": []}
     for name in commands:
-        first, _, second = name.partition(" ")
-        if first not in found[""]:
-            found[""].append(first)
-        if second:
-            found.setdefault(first, []).append(second)
+        words = name.split()
+        for depth, word in enumerate(words):
+            follow = found.setdefault(" ".join(words[:depth]), [])
+            if word not in follow:
+                follow.append(word)
     return found
 
 
@@ -44,17 +44,19 @@ def _bash(flags: dict[str, list[str]]) -> str:
         [
             "# hindbrain completion for bash: source this file, or put it into your completions directory",
             "_hindbrain() {",
-            '  local current="${COMP_WORDS[COMP_CWORD]}" first="${COMP_WORDS[1]}" second="${COMP_WORDS[2]}" words="" flags=""',
+            '  local current="${COMP_WORDS[COMP_CWORD]}" words="" flags=""',
+            '  local first="${COMP_WORDS[1]}" second="${COMP_WORDS[2]}" third="${COMP_WORDS[3]}"',
             "  local -a path=()",
             '  ((COMP_CWORD > 1)) && path+=("$first")',
+            '  ((COMP_CWORD > 2)) && path+=("$second")',
             '  case "${path[*]}" in',
             *cases,
             "  esac",
-            '  case "$first $second" in',
+            '  case "$first $second $third" in',
             *(line.replace('")', '"*)') for line in options),
             "  esac",
             '  if [[ "$current" == -* ]]; then COMPREPLY=($(compgen -W "$flags" -- "$current"))',
-            '  elif ((COMP_CWORD < 3)) && [[ -n "$words" ]]; then COMPREPLY=($(compgen -W "$words" -- "$current"))',
+            '  elif ((COMP_CWORD < 4)) && [[ -n "$words" ]]; then COMPREPLY=($(compgen -W "$words" -- "$current"))',
             '  else COMPREPLY=($(compgen -f -- "$current")); fi',
             "}",
             "complete -o filenames -F _hindbrain hindbrain",
@@ -72,7 +74,8 @@ def _fish(flags: dict[str, list[str]]) -> str:
     lines += [f"complete -c hindbrain -n __fish_use_subcommand -a '{word}'" for word in words[""]]
     for noun, verbs in words.items():
         if noun:
-            lines.append(f"complete -c hindbrain -n '__fish_seen_subcommand_from {noun}' -a '{' '.join(verbs)}'")
+            condition = " ; and ".join(f"__fish_seen_subcommand_from {word}" for word in noun.split())
+            lines.append(f"complete -c hindbrain -n '{condition}' -a '{' '.join(verbs)}'")
     for name, found in flags.items():
         condition = " ; and ".join(f"__fish_seen_subcommand_from {word}" for word in name.split())
         lines += [f"complete -c hindbrain -n '{condition}' -l {flag[2:]}" for flag in found]

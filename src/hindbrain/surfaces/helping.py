@@ -46,6 +46,10 @@ _BY_NAME = {
     "mission.verify.evidence_class": "direct_source",
     "mission.verify.evidence_refs": ["direct_source:src/worker.py:12"],
     "mission.run.command": ["pytest", "-q"],
+    "delegate.task": "fix the retry path",
+    "debrief.delegation_id": "dlg_1783300000000_k3x9qa",
+    "debrief.subagent_id": "codex:maker-2",
+    "debrief.outcome": "success",
     "skill.add.rule": "5e6b7740",
     "skill.add.name": "clear the cache first",
     "skill.add.precondition": "a test of the cache fails",
@@ -71,7 +75,39 @@ _BY_NAME = {
     "mission.verify_packet.file": "proof.json",
     "mission.import.file": "state.json",
     "gate.wave": 1,
+    "report.class": "friction",
+    "report.what": "north took eight seconds",
+    "triage.answers": ["3f2a9c01d4be"],
+    "battery.add.letter_id": "3f2a9c01d4be",
+    "battery.run.case_id": "leak-3f2a9c01d4be",
+    "triage.what": "fixed, with a case in the battery",
     "accept.version": "v1",
+    "agent_id": "codex-a",
+    "cowork.register.tool": "codex",
+    "cowork.send.from": "claude-main",
+    "cowork.send.to": "codex-a",
+    "cowork.send.message": "review src/worker.py, please",
+    "cowork.broadcast.from": "claude-main",
+    "cowork.broadcast.to": ["codex-a"],
+    "cowork.broadcast.message": "the build is green again",
+    "cowork.ack.message_id": "evt-0123456789abcdef",
+    "cowork.channel.set.channel": "review",
+    "cowork.channel.set.agents": ["codex-a"],
+    "cowork.channel.send.from": "claude-main",
+    "cowork.channel.send.channel": "review",
+    "cowork.channel.send.message": "ready for a second look",
+    "cowork.session.create.session_id": "release-2",
+    "cowork.session.create.title": "Release 2",
+    "cowork.session.create.agents": ["codex-a"],
+    "cowork.session.status.session_id": "release-2",
+    "cowork.session.status.status": "paused",
+    "cowork.session.close.session_id": "release-2",
+    "cowork.reserve.paths": ["src/worker.py"],
+    "partner.push.content": "the tests of the worker are yours",
+    "partner.drain.target": "codex",
+    "hosts.event.host": "claude-code",
+    "hosts.event.event": "UserPromptSubmit",
+    "hosts.event.payload": {"session_id": "s1", "prompt": "how often does the worker retry?"},
     "mission.heard.payload": {"tool_name": "Read", "tool_input": {"file_path": "src/worker.py"}},
     "request_id": "76de73da-1",
     "feedback": "wrong",
@@ -113,6 +149,8 @@ _BY_NAME = {
     "pattern": "**/*.py",
     "ask.topic": "workspace",
     "hosts.apply.host": "claude-code",
+    "install.host": "claude-code",
+    "uninstall.host": "claude-code",
     "restart.host": "claude-code",
     "guard.repo": "/src/app",
     "feature": "include_cards",
@@ -179,7 +217,8 @@ def program(known: Manifest, local: Mapping[str, Command]) -> str:
 
 def family(name: str, commands: Iterable[Command]) -> str:
     """The help of a group of commands."""
-    told = {op["name"].split(".", 1)[1].replace("_", "-"): op["summary"] for op in commands}
+    depth = len(name.split())
+    told = {" ".join(op["name"].replace("_", "-").split(".")[depth:]): op["summary"] for op in commands}
     lines = [f"Usage: hindbrain {name} COMMAND [--FLAG VALUE]...", "", "Commands:", *_listed(told), ""]
     return "\n".join([*lines, f"hindbrain {name} COMMAND --help explains one."])
 
@@ -188,7 +227,7 @@ def _listed(entries: Mapping[str, str]) -> list[str]:
     pad = max(min(len(name), _width() - 32) for name in entries)
     lines: list[str] = []
     for name, told in entries.items():
-        first, *rest = wrap(str(told), max(20, _width() - pad - 4)) or [""]
+        first, *rest = wrap(str(told), max(20, _width() - pad - 4), break_on_hyphens=False) or [""]
         if len(name) > pad:  # a long name has a line of its own, so that what is told of it keeps its room
             lines += [f"  {part}" for part in wrap(name, _width() - 2, break_on_hyphens=False)]
             name = ""
@@ -201,7 +240,7 @@ def command(op: Command) -> str:
     properties: Mapping[str, Any] = op["schema"].get("properties", {})
     required = op["schema"].get("required", ())
     words = [_word(name, required) for name in op["positional"]]
-    flags = {name: schema for name, schema in properties.items() if name not in _UNLISTED}
+    flags = {name: schema for name, schema in properties.items() if name not in _UNLISTED or name in required}
     lines = [
         f"Usage: hindbrain {' '.join([_spoken(op['name']), *words])}{' [--FLAG VALUE]...' if flags else ''}",
         "",
@@ -221,7 +260,7 @@ def command(op: Command) -> str:
         if op["human"]:
             lines += ["", "A human act: it asks for confirmation in a terminal."]
         if op["raises"]:
-            lines += ["", *wrap(f"Errors: {', '.join(op['raises'])}", _width(), subsequent_indent="  ")]
+            lines += ["", *wrap(f"Errors: {', '.join(op['raises'])}", _width(), subsequent_indent="  ", break_on_hyphens=False)]
     return "\n".join(lines)
 
 

@@ -1,5 +1,5 @@
-"""The hook entry point: memory for an agent host at the start of a session, and the ear of missions after a tool was used. Always
-exits 0 with JSON the host can read."""
+"""The hook entry point: the events of an agent host are told to the owner, and its answer to the host; after a tool was used also
+to missions. Always exits 0 with JSON the host can read."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import os
 import sys
 import time
 
+from hindbrain.policy.hooks import CARRIERS, FIELDS, HOSTS, KINDS, ROLE
 from hindbrain.surfaces.arguments import Usage, parse
 from hindbrain.surfaces.client import (
     OwnerGone,
@@ -20,7 +21,7 @@ from hindbrain.surfaces.client import (
     read_token,
     start_owner,
 )
-from hindbrain.surfaces.hook_shapes import HOSTS, event_name, shaped
+from hindbrain.surfaces.hook_shapes import event_name, shaped
 
 # As in exchange.py: the typing module is too dear for a hook that runs on every prompt.
 TYPE_CHECKING = False
@@ -33,9 +34,11 @@ LIMIT_S = 3.2  # a session start may wait four seconds in all (MED-342); startin
 _OWNER_S = 2.0
 _STDIN_S = 1.0
 _STDIN_BYTES = 1 << 20
+_FIELD_CHARACTERS = 20_000
 
-_AFTER = ("PostToolUse", "PostToolUseFailure", "AfterTool")
 _HEARD = "mission.heard"
+_EVENT = "hosts.event"
+_REPORT = "[m1nd dlg_"  # how the report of a child on its packet begins
 # What a mission hears of a tool; the rest of what a host says is nobody's business.
 _TOLD = ("tool_name", "tool_input", "tool_response", "tool_output", "tool_result", "cwd", "exit_code", "duration_ms")
 
@@ -97,13 +100,21 @@ def _answer(outlet: _Outlet, words: list[str]) -> str:
     outlet.event = event_name(named.get("event") or payload.get("hook_event_name") or "SessionStart")
     home = os.path.abspath(os.path.expanduser(given["home"])) if given.get("home") else home_path(os.environ)
     root, source = _root(payload, given.get("root"))
-    who = Who(root, given.get("agent") or os.environ.get("HINDBRAIN_AGENT_ID") or outlet.host)
+    who = Who(root, given.get("agent") or os.environ.get("HINDBRAIN_AGENT_ID") or f"{outlet.host}:{ROLE}")
     if not os.path.isdir(home):
         return ""
-    if outlet.event in _AFTER and isinstance(payload.get("tool_name"), str):
+    kind = KINDS.get(outlet.event)
+    if kind == "tool" and isinstance(payload.get("tool_name"), str):
         _tell(home, who, source, {name: payload[name] for name in _TOLD if name in payload})
-    # The other events are heard and answered; nothing of them is kept.
-    return _memory(home, who, source) if outlet.event == "SessionStart" else ""
+    if kind is None or (kind in ("prompt", "tool", "restore") and outlet.event not in CARRIERS[outlet.host]):
+        return ""  # nothing could be said, and nothing of it is kept
+    if kind != "start" and not any(os.path.isdir(os.path.join(home, room)) for room in ("brains", "medulla", "runtime")):
+        return ""  # nothing was ever remembered here
+    told = {name: _short(payload[name]) for name in FIELDS if isinstance(payload.get(name), str)}
+    said = told.get("last_assistant_message") or told.get("summary")
+    if kind == "child" and said is not None and _REPORT not in said:
+        return ""  # a child of nobody's packet
+    return _memory(home, who, source, kind, {"host": outlet.host, "event": outlet.event, "payload": told})
 
 
 def _named(words: list[str], given: dict[str, Any]) -> dict[str, str]:
@@ -154,14 +165,28 @@ def _root(payload: dict[str, Any], given: str | None) -> tuple[str, str]:
     return caller_root(None, os.environ)
 
 
-def _memory(home: str, who: Who, source: str) -> str:
-    """What `north` remembers here, fenced and attributed as it comes."""
-    found = _asked(home, who, source, "north", {})
+def _short(text: str) -> str:
+    """A field of an event: paths and names as they are, of a long text its beginning, without half characters."""
+    return text[:_FIELD_CHARACTERS].encode("utf-8", "replace").decode("utf-8")
+
+
+def _memory(home: str, who: Who, source: str, kind: str, given: dict[str, Any]) -> str:
+    """What this session is told now, fenced and attributed as it comes."""
+    found = _asked(home, who, source, _EVENT, given, alone=kind != "stop")
     rendered = found.get("rendered")
     if not isinstance(rendered, str):
-        _note(f"north had nothing to say: {str(found.get('error') or found.get('refused') or 'no text')[:200]}")
+        _note(f"nothing to say: {str(found.get('error') or found.get('refused') or 'no text')[:200]}")
         return ""
     return rendered
+
+
+def _keeps(home: str) -> bool:
+    """Whether the end of a turn is worth the work without an owner: only where somebody wants it kept."""
+    from pathlib import Path
+
+    from hindbrain.settings import Settings
+
+    return Settings.read(Path(home, "config.toml")).text("hooks.save") == "stop"
 
 
 def _tell(home: str, who: Who, source: str, payload: dict[str, Any]) -> None:
@@ -171,8 +196,8 @@ def _tell(home: str, who: Who, source: str, payload: dict[str, Any]) -> None:
         _note(f"not recorded: {str(found.get('error') or 'no answer')[:200]}")
 
 
-def _asked(home: str, who: Who, source: str, name: str, given: dict[str, Any]) -> dict[str, Any]:
-    """The answer of an operation: the owner's, or one made here."""
+def _asked(home: str, who: Who, source: str, name: str, given: dict[str, Any], *, alone: bool = True) -> dict[str, Any]:
+    """The answer of an operation: the owner's, or one made here if it is worth that."""
     try:
         address = read_owner(home)
         if address is None:
@@ -181,6 +206,8 @@ def _asked(home: str, who: Who, source: str, name: str, given: dict[str, Any]) -
     except OwnerGone as gone:
         if gone.sent:
             raise  # it is there but stuck: reading beside it would wait for the same locks
+        if not alone and not _keeps(home):
+            return {"ok": True, "rendered": ""}
         return _without_owner(home, who, source, name, given)
 
 

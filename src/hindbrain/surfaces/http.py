@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ import anyio.to_thread
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -25,6 +25,7 @@ from hindbrain.domain.errors import (
     UnknownRoute,
 )
 from hindbrain.services.events import Event
+from hindbrain.surfaces.hall.routes import HallRoutes
 from hindbrain.surfaces.http_request import (
     Asker,
     Selected,
@@ -34,6 +35,7 @@ from hindbrain.surfaces.http_request import (
     selected_in,
     with_selection,
 )
+from hindbrain.surfaces.long_poll import WAITING
 from hindbrain.surfaces.openapi import document
 from hindbrain.surfaces.runner import Progress, Runner, Served
 from hindbrain.surfaces.security import json_response, refusal_response
@@ -41,10 +43,6 @@ from hindbrain.surfaces.sse import answer_stream, change_stream, event_response
 from hindbrain.surfaces.wire import checked_root
 
 __all__ = ["Facts", "Hooks", "LateMount", "build"]
-
-_GREETING = """Hindbrain: shared memory and mission control for coding agents.
-The operations are under /api; every call needs the token of this home.
-"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,11 +98,10 @@ class LateMount:
         await refusal_response(NotReady(reason, fix="call again in a second"))(scope, receive, send)
 
 
-def build(served: Served, runner: Runner, facts: Facts, *, mcp: LateMount, hooks: Hooks) -> Starlette:
+def build(served: Served, runner: Runner, facts: Facts, *, mcp: LateMount, hooks: Hooks, hall: HallRoutes) -> Starlette:
     """The routes of the owner. The guard of `security` goes around the result."""
     api = _Api(served, runner, facts, mcp=mcp, hooks=hooks)
     reads = {
-        "/": api.greeting,
         "/api/health": api.health,
         "/api/status": api.status,
         "/api/operations": api.operations,
@@ -112,6 +109,9 @@ def build(served: Served, runner: Runner, facts: Facts, *, mcp: LateMount, hooks
         "/api/tools": api.operations,
         "/api/instances": api.instances,
         "/api/instance/self": api.instance_self,
+        "/api/overview": api.overview,
+        "/api/mailbox": api.mailbox,
+        "/api/inbox_sweep": api.inbox_sweep,
         "/api/graph/stats": api.graph_stats,
         "/api/graph/snapshot": api.graph_snapshot,
         "/api/graph/subgraph": api.graph_subgraph,
@@ -123,6 +123,7 @@ def build(served: Served, runner: Runner, facts: Facts, *, mcp: LateMount, hooks
         routes=[
             *(Route(path, endpoint, methods=["GET"]) for path, endpoint in reads.items()),
             *(Route(path, endpoint, methods=["POST"]) for path, endpoint in writes.items()),
+            *hall.routes(),
             Route("/mcp", mcp),
         ],
         exception_handlers={
@@ -149,9 +150,6 @@ class _Api:
         self._operations: list[dict[str, Any]] = served.manifest()["operations"]
         self._by_name: dict[str, dict[str, Any]] = {op["name"]: op for op in self._operations}
 
-    async def greeting(self, request: Request) -> Response:
-        return PlainTextResponse(_GREETING)
-
     async def health(self, request: Request) -> Response:
         return json_response({"ok": True, "status": "ok", **self._owner()})
 
@@ -175,10 +173,22 @@ class _Api:
             return json_response(answer)
         return json_response({"ok": True, **self._owner(), **answer["self"], "scope": "across all brains"})
 
+    async def overview(self, request: Request) -> Response:
+        return json_response(await self._answer(self._offered("overview"), {}, asker_of(request), None))
+
     async def graph_stats(self, request: Request) -> Response:
         selected = await self._selected(request) or await self._registered(self._facts.bound_root or "")
         nodes, edges = await anyio.to_thread.run_sync(self._counts, selected)
         return json_response({"ok": True, "node_count": nodes, "edge_count": edges} | selected.echo())
+
+    async def mailbox(self, request: Request) -> Response:
+        """The letters of one box: of the brain that is named, else of the bound one."""
+        selected = await self._selected(request) or await self._registered(self._facts.bound_root or "")
+        op, reader = self._offered("mailbox.show"), asker_of(request).selecting(selected)
+        return json_response(await self._answer(op, with_selection(op, _limit(request), selected), reader, None))
+
+    async def inbox_sweep(self, request: Request) -> Response:
+        return json_response(await self._answer(self._offered("inbox_sweep"), _limit(request), asker_of(request), None))
 
     async def graph_snapshot(self, request: Request) -> Response:
         return await self._graph(request, {})
@@ -212,10 +222,11 @@ class _Api:
 
         def wanted(event: Event) -> bool:
             echo = event.session is not None and event.session == asker.session
-            return not echo and (selected is None or event.data.get("brain") == selected.name)
+            of_brain = selected is None or selected.name in (event.data.get("brain"), event.data.get("repository"))
+            return not echo and of_brain
 
         stream = change_stream(
-            self._served.events,
+            self._served,
             instance=self._facts.instance,
             wanted=wanted,
             last_event_id=request.headers.get("last-event-id"),
@@ -235,10 +246,16 @@ class _Api:
         async def call(progress: Progress | None) -> dict[str, Any]:
             return await self._answer(op, arguments, reader, progress)
 
+        async def patient(progress: Progress | None) -> dict[str, Any]:
+            """A call that may wait for minutes: it ends with the owner, and when its caller leaves, which a stream notices."""
+            ends = [self._hooks.stopping.wait(), *([_left(request)] if progress is None else [])]
+            return await _until(call(progress), *ends)
+
         headers = {"Hindbrain-Session": asker.session}
+        answered = patient if op["name"] == WAITING else call
         if op["progress"] and "text/event-stream" in request.headers.get("accept", ""):
-            return event_response(answer_stream(call), headers=headers)
-        return json_response(await call(None), headers=headers)
+            return event_response(answer_stream(answered), headers=headers)
+        return json_response(await answered(None), headers=headers)
 
     async def stop(self, request: Request) -> Response:
         self._hooks.stop()
@@ -276,6 +293,33 @@ class _Api:
         home = self._served.home
         brain = home.medulla() if selected.root is None else home.project(selected.root)
         return home.manifest_counts(brain) if brain is not None else (0, 0)
+
+
+async def _until(call: Coroutine[Any, Any, dict[str, Any]], *ends: Coroutine[Any, Any, object]) -> dict[str, Any]:
+    """The answer of a call, unless one of the ends comes first."""
+    work, others = asyncio.ensure_future(call), [asyncio.ensure_future(end) for end in ends]
+    try:
+        await asyncio.wait({work, *others}, return_when=asyncio.FIRST_COMPLETED)
+        if work.done():
+            return work.result()
+        return NotReady("the owner stops, or nobody waits any more", fix="wait again: the next call finds an owner").answer()
+    finally:
+        for task in (work, *others):
+            task.cancel()
+
+
+async def _left(request: Request) -> None:
+    """Until the other side has closed the connection."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+def _limit(request: Request) -> dict[str, Any]:
+    """How many letters are asked for; what is no number is for the operation to refuse."""
+    asked = request.query_params.get("limit")
+    if asked is None:
+        return {}
+    return {"limit": int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 10 else asked}
 
 
 async def _refused(request: Request, error: Exception) -> Response:

@@ -80,6 +80,7 @@ class Asker:
     channel: Channel
     source: RootSource = RootSource.HEADER
     selected: Selected | None = None
+    delegation: str | None = None
 
     def doing(self, operation: str) -> "Asker":
         """The same, for one operation: the token of hooks tells what a host saw, and for all else is an agent's."""
@@ -100,7 +101,14 @@ class Asker:
             root, source = canonical_root(self.root), self.source
         else:
             root, source = None, RootSource.UNKNOWN
-        return Caller(agent=self.agent, root=root, root_source=source, session=self.session, channel=self.channel)
+        return Caller(
+            agent=self.agent,
+            root=root,
+            root_source=source,
+            session=self.session,
+            channel=self.channel,
+            delegation=self.delegation,
+        )
 
 
 def asker_of(request: Request) -> Asker:
@@ -109,12 +117,14 @@ def asker_of(request: Request) -> Asker:
     session = only_header(request.scope, b"hindbrain-session")
     root = only_header(request.scope, b"hindbrain-caller-root")
     source = (only_header(request.scope, b"hindbrain-root-source") or b"").decode("latin-1")
+    under = only_header(request.scope, b"hindbrain-delegation")
     return Asker(
         source=RootSource(source) if source in _LOCAL_SOURCES else RootSource.HEADER,
         agent=AgentId(decode_word(agent, "Hindbrain-Agent")) if agent is not None else UNKNOWN_AGENT,
         root=checked_root(root) if root is not None else None,
         session=SessionId(session_word(session) if session is not None else secrets.token_hex(8)),
         channel=request.state.channel,
+        delegation=decode_word(under, "Hindbrain-Delegation") if under else None,
     )
 
 
@@ -130,9 +140,22 @@ def with_selection(op: Mapping[str, Any], arguments: dict[str, Any], selected: S
         raise InvalidParams("?brain= and caller_root name the brain twice", fix="send one of them")
     if selected.root is not None:
         return arguments
-    if "tier" not in op["schema"]["properties"] or arguments.get("tier", MEDULLA) != MEDULLA:
+    name = _medulla_argument(op["schema"]["properties"])
+    if name is None or arguments.get(name, MEDULLA) != MEDULLA:
         raise InvalidParams(f"{op['name']} cannot be asked of the medulla this way", fix="leave ?brain= out")
-    return {**arguments, "tier": MEDULLA}
+    return {**arguments, name: MEDULLA}
+
+
+def _medulla_argument(properties: Mapping[str, Any]) -> str | None:
+    """The argument that may say medulla: `tier`, unless that is the rank of a card; there it is `brain`."""
+    for name in ("tier", "brain"):
+        schema = properties.get(name, {})
+        options = [schema, *schema.get("anyOf", ())]
+        if any(MEDULLA in one.get("enum", ()) for one in options) or (
+            name == "tier" and any(one.get("type") == "string" and "enum" not in one for one in options)
+        ):
+            return name
+    return None
 
 
 async def json_body(request: Request) -> dict[str, Any]:

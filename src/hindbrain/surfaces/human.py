@@ -15,8 +15,8 @@ from hindbrain.surfaces.render import clean
 __all__ = ["confirm"]
 
 
-def confirm(op: Command, arguments: Mapping[str, Any]) -> None:
-    """Ask the person at the terminal; HumanNeeded when there is none or when the name does not match."""
+def confirm(op: Command, arguments: Mapping[str, Any], *, why: str | None = None) -> None:
+    """Ask the person at the terminal; HumanNeeded when there is none or when the name does not match. `why` it takes a person."""
     command = f"hindbrain {str(op['name']).replace('.', ' ')}"
     if not (os.isatty(0) and os.isatty(2)):
         raise HumanNeeded(
@@ -27,6 +27,8 @@ def confirm(op: Command, arguments: Mapping[str, Any]) -> None:
     tell("\n".join(wrap(f"{command}: {clean(str(op['summary']))}", get_terminal_size((100, 24)).columns)))
     for name, value in arguments.items():
         tell(f"  {name.replace('_', ' ')}: {clean(value if isinstance(value, str) else json_line(value))}")
+    if why:
+        tell(f"It takes a person: {clean(why)}")
     sys.stderr.write(f"Type {subject} to go on: ")
     sys.stderr.flush()
     line = sys.stdin.readline()

@@ -52,14 +52,15 @@ class Bind:
             raise BindRefused(f"the certificate cannot be used: {broken}", fix="give a PEM certificate and its key") from broken
 
 
-def listen_loopback(port: int) -> socket.socket:
-    """A loopback socket on that port, or on a free one if somebody else has it."""
-    try:
-        return _listening(LOOPBACK, port)
-    except OSError as taken:
-        if taken.errno not in (errno.EADDRINUSE, errno.EACCES):
-            raise
-        return _listening(LOOPBACK, 0)
+def listen_loopback(*ports: int) -> socket.socket:
+    """A loopback socket on the first of the ports that nobody else has, else on a free one."""
+    for port in ports:
+        try:
+            return _listening(LOOPBACK, port)
+        except OSError as taken:
+            if taken.errno not in (errno.EADDRINUSE, errno.EACCES):
+                raise
+    return _listening(LOOPBACK, 0)
 
 
 def listen_remote(bind: Bind, port: int) -> socket.socket:

@@ -1,24 +1,19 @@
 """Local commands: those about processes and about the program itself. Described like operations, so that one parser reads all."""
 
 import os
-import signal
-import time
 from pathlib import Path
 from typing import Any
 
 from hindbrain import __version__
-from hindbrain.domain.errors import HindbrainError, OwnerUnreachable, StoreUnavailable, UnknownOperation
-from hindbrain.stores.home import Home
-from hindbrain.stores.locks import try_lock
+from hindbrain.domain.errors import HindbrainError, StoreUnavailable, UnknownOperation
 from hindbrain.surfaces import arguments, calling, cli, completion, helping, manifest, output
-from hindbrain.surfaces.client import OwnerAddress, OwnerGone, answer_of, find_owner, read_owner, read_token, request
+from hindbrain.surfaces.client import OwnerAddress, OwnerGone, answer_of, find_owner, read_token, request
 from hindbrain.surfaces.manifest import Command
 from hindbrain.surfaces.remote import unreachable
 
 __all__ = ["COMMANDS", "run"]
 
 _ASK_S = 5.0
-_STOP_S = 15.0  # the owner itself gives its running calls ten seconds
 
 _TEXT = {"type": "string"}
 _YES_NO = {"type": "boolean"}
@@ -56,6 +51,25 @@ COMMANDS: dict[str, Command] = {
             tls_cert=_text("certificate file, PEM"),
             tls_key=_text("key file of the certificate, PEM"),
             on_demand={**_YES_NO, "description": "end when nobody needs it any more"},
+        ),
+        _command(
+            "hall",
+            "Open the Hall, the page where people look: every brain, what agents do now, and what waits for you.\n\n"
+            "Starts the owner if none is up, and opens the page in your browser, signed in for this visit. The address works "
+            "once, for five minutes; without a screen it is printed, to be opened elsewhere, such as through an SSH tunnel.",
+            ("place",),
+            place=_text("where to go in the page, such as mail or doctor"),
+            no_open={**_YES_NO, "description": "only print the address"},
+        ),
+        _command(
+            "demo",
+            "Take the tour: a small world in a directory of its own, made by the real operations, and the Hall opened on it.\n\n"
+            "Two repositories and a home with three weeks of work by several agents are made in a temporary directory. Your own "
+            "home and projects are not touched. At a terminal it stays until Ctrl-C and then removes the world; in a pipe it "
+            "leaves the world and its owner, and says how to end them.",
+            home=_text("directory for the world instead of a temporary one; empty or not there yet"),
+            no_open={**_YES_NO, "description": "only print the address"},
+            keep={**_YES_NO, "description": "leave the world in its directory at the end"},
         ),
         _command("stop", "End the owner of this home; running calls finish first."),
         _command("status", "Tell whether an owner is up and which brains this home has."),
@@ -155,48 +169,26 @@ def _serve(read: dict[str, Any], given: dict[str, Any]) -> int:
     return serve(Path(cli.home_of(given)), **told, root=root, on_demand=on_demand, foreground=not on_demand)
 
 
+def _hall(read: dict[str, Any], given: dict[str, Any]) -> int:
+    from hindbrain.surfaces.hall_opening import open_hall
+
+    browser = not read.get("no_open")
+    return output.present(open_hall(cli.home_of(given), browser=browser, at=str(read.get("place") or "")), given)
+
+
+def _demo(read: dict[str, Any], given: dict[str, Any]) -> int:
+    from hindbrain.surfaces.demo.command import take_the_tour
+
+    return take_the_tour(read, given)
+
+
 def _stop(read: dict[str, Any], given: dict[str, Any]) -> int:
-    home = cli.home_of(given)
-    address = read_owner(home)
-    if address is None or not _asked_to_stop(home, address):
+    from hindbrain.surfaces.stopping import stop_owner
+
+    ended = stop_owner(cli.home_of(given))
+    if ended is None:
         return output.present({"ok": True, "stopped": False, "reason": "no owner is running"}, given)
-    deadline = time.monotonic() + _STOP_S
-    while _running(address) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    if _running(address):
-        raise OwnerUnreachable(
-            f"the owner (process {address.pid}) did not end within {_STOP_S:g} s",
-            fix="look at owner.log in the home, then try again",
-        )
-    return output.present({"ok": True, "stopped": True, "pid": address.pid}, given)
-
-
-def _asked_to_stop(home: str, address: OwnerAddress) -> bool:
-    """Ask over HTTP, and by signal if it does not answer; False when there is nobody to ask."""
-    try:
-        if answer_of(request(address, read_token(home), "POST", "/api/stop", {}, b"", _ASK_S).body)["ok"]:
-            return True
-    except OwnerGone:
-        pass  # stuck, or gone: the lock says which
-    handle = try_lock(Home(Path(home)).owner_lock)
-    if handle is not None:
-        os.close(handle)
-        return False
-    # Only the holder of the lock writes the owner file, so the process it names is the owner and no stranger.
-    os.kill(address.pid, signal.SIGTERM)
-    return True
-
-
-def _running(address: OwnerAddress) -> bool:
-    try:
-        os.kill(address.pid, 0)
-        with open(f"/proc/{address.pid}/stat", "rb") as file:
-            # A process whose parent has not looked at its end yet (a container without an init) is over all the same.
-            return file.read().rpartition(b")")[2].split()[0] != b"Z"
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True  # somebody else's process, or a system without /proc
+    return output.present({"ok": True, "stopped": True, "pid": ended.pid}, given)
 
 
 def _status(read: dict[str, Any], given: dict[str, Any]) -> int:
@@ -252,6 +244,8 @@ def _version(read: dict[str, Any], given: dict[str, Any]) -> int:
 
 _RUN = {
     "serve": _serve,
+    "hall": _hall,
+    "demo": _demo,
     "stop": _stop,
     "status": _status,
     "completion": _completion,

@@ -26,6 +26,7 @@ def run(
         root_source=RootSource(source),
         session=SessionId(secrets.token_hex(8)),
         channel=Channel.HUMAN if human else Channel.RUNTIME if hook else Channel.AGENT,
+        delegation=who.delegation,
     )
     app = App(place, Settings.read(place.config_file))
     try:

@@ -10,9 +10,10 @@ from hindbrain import __version__
 # As in exchange.py: the typing module is too dear for a thin call.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any
 
-__all__ = ["Command", "Manifest", "load"]
+__all__ = ["Command", "Manifest", "load", "of_the_code"]
 
 Command = dict[str, "Any"]  # one operation as `operations.describe` tells it; a local command has the same keys
 
@@ -20,13 +21,16 @@ Command = dict[str, "Any"]  # one operation as `operations.describe` tells it; a
 class Manifest:
     """Every operation the command line offers, by name."""
 
+    operations: Mapping[str, Command]
+    offered: Mapping[str, Command]
+
     def __init__(self, operations: list[Command]) -> None:
         self.operations = {str(op["name"]): op for op in operations}
         self.offered = {name: op for name, op in self.operations.items() if "cli" in op["surfaces"]}
 
     def resolve(self, words: list[str]) -> tuple[Command, int] | None:
         """The operation that the first words name, and how many words that took. The longest name wins."""
-        for count in (2, 1):
+        for count in (3, 2, 1):
             if len(words) >= count:
                 name = ".".join(word.replace("-", "_") for word in words[:count])
                 if found := self.offered.get(name):
@@ -39,7 +43,8 @@ class Manifest:
 
 def load(home: str) -> Manifest:
     """The manifest of this release: from the owner's file if it is there, else from the registry, slower but the same."""
-    return Manifest(_from_file(home) or _from_registry())
+    found = _from_file(home)
+    return of_the_code() if found is None else Manifest(found)
 
 
 def _from_file(home: str) -> list[Command] | None:
@@ -52,7 +57,10 @@ def _from_file(home: str) -> list[Command] | None:
         return None
 
 
-def _from_registry() -> list[Command]:
-    from hindbrain.operations import REGISTRY, describe
+def of_the_code() -> Manifest:
+    """The manifest as the registry says it now."""
+    from hindbrain.surfaces import described
 
-    return [describe(REGISTRY[name]) for name in sorted(REGISTRY)]
+    known = Manifest([])
+    known.operations, known.offered = described.every(), described.offered()
+    return known

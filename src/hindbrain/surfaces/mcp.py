@@ -95,6 +95,7 @@ def _peer(told: Mapping[str, object]) -> LocalPeer:
         root=_word(told, "caller_root"),
         root_source=RootSource.ENVIRONMENT if told.get("root_source") == "environment" else RootSource.DIRECTORY,
         agent=_word(told, "agent"),
+        delegation=_word(told, "delegation"),
         listed="full" if told.get("profile") == PROFILES[1] else PROFILES[0],
         session=_word(told, "session") or secrets.token_hex(8),
         pid=pid if isinstance(pid := told.get("pid"), int) and not isinstance(pid, bool) and pid > 0 else None,

@@ -58,6 +58,15 @@ class Peer(Protocol):
         """The transport, and the process that the host started for it."""
         ...
 
+    @property
+    def only_session(self) -> str | None:
+        """The one session of this peer, if it never has another."""
+        ...
+
+    def lasts(self, session: str) -> bool:
+        """Whether a session of this peer is not over yet."""
+        ...
+
 
 @dataclass(slots=True, kw_only=True)
 class Offered:
@@ -95,6 +104,7 @@ class LocalPeer:
     listed: str
     session: str
     pid: int | None = None
+    delegation: str | None = None
     offered: Offered = field(default_factory=Offered)
 
     def profile(self, ctx: Context) -> str:
@@ -109,11 +119,18 @@ class LocalPeer:
     def way(self) -> tuple[str, int | None]:
         return "stdio", self.pid
 
+    @property
+    def only_session(self) -> str | None:
+        return self.session
+
+    def lasts(self, session: str) -> bool:
+        return True  # it ends with its server
+
     async def caller(self, ctx: Context, *, roots: bool = False, ask: bool = True) -> Callable[[], Caller]:
         agent = AgentId(self.agent) if self.agent else client_agent(ctx)
         source = self.root_source if self.root else RootSource.UNKNOWN
         offered = await self.offered.of(ctx) if roots else ()
-        return partial(_caller, agent, self.root, source, SessionId(self.session), offered)
+        return partial(_caller, agent, self.root, source, SessionId(self.session), offered, self.delegation)
 
     def roots_changed(self, ctx: Context) -> None:
         self.offered.forget()
@@ -144,6 +161,9 @@ class Sessions:
         unknown = Remembered(offered=Offered(asked=True))
         return self._known.get(session, unknown) if session else unknown
 
+    def knows(self, session: str) -> bool:
+        return session in self._known
+
     def forget(self, session: str) -> None:
         self._known.pop(session, None)
 
@@ -169,6 +189,13 @@ class HttpPeer:
     def way(self) -> tuple[str, int | None]:
         return "http", None
 
+    @property
+    def only_session(self) -> str | None:
+        return None
+
+    def lasts(self, session: str) -> bool:
+        return self._sessions.knows(session)
+
     def roots_changed(self, ctx: Context) -> None:
         self._sessions.of(_session(ctx)).offered.forget()
 
@@ -182,7 +209,9 @@ class HttpPeer:
         named = only_header(scope, b"hindbrain-session")
         stays = session or (session_word(named) if named else secrets.token_hex(8))
         offered = await remembered.offered.of(ctx) if roots else ()
-        return partial(_caller, agent, root, source, SessionId(stays), offered)
+        under = only_header(scope, b"hindbrain-delegation")
+        told = decode_word(under, "Hindbrain-Delegation") if under else None
+        return partial(_caller, agent, root, source, SessionId(stays), offered, told)
 
     async def _root(
         self, ctx: Context, header: bytes | None, remembered: Remembered, *, ask: bool
@@ -195,7 +224,14 @@ class HttpPeer:
         return (checked_root(offered[0]), RootSource.ROOTS) if offered else (None, RootSource.UNKNOWN)
 
 
-def _caller(agent: AgentId, root: str | None, source: RootSource, session: SessionId, offered: tuple[str, ...] = ()) -> Caller:
+def _caller(
+    agent: AgentId,
+    root: str | None,
+    source: RootSource,
+    session: SessionId,
+    offered: tuple[str, ...] = (),
+    delegation: str | None = None,
+) -> Caller:
     return Caller(
         agent=agent,
         root=canonical_root(root) if root else None,
@@ -203,6 +239,7 @@ def _caller(agent: AgentId, root: str | None, source: RootSource, session: Sessi
         session=session,
         channel=Channel.AGENT,
         reads_files=False,
+        delegation=delegation,
         offered_roots=tuple(canonical_root(checked_root(one)) for one in offered),
     )
 

@@ -15,6 +15,7 @@ from hindbrain.domain.errors import BodyTooLarge, HindbrainError
 from hindbrain.surfaces.mcp_callers import Context, Peer
 from hindbrain.surfaces.mcp_greetings import Greetings
 from hindbrain.surfaces.mcp_progress import progress_to
+from hindbrain.surfaces.mcp_subscriptions import Subscriptions
 from hindbrain.surfaces.mcp_texts import PROMPTS, listed_prompts, listed_resources, listed_templates, resource_at
 from hindbrain.surfaces.mcp_tools import Catalog, resource_text, tool_result
 from hindbrain.surfaces.runner import Activity, Progress, Runner, Served
@@ -47,11 +48,16 @@ class Desk:
         self._instructions: str = manifest["instructions"]
         self._runner = Runner(app, Activity())
         self._greetings = Greetings(self._runner, self._catalog)
+        self._subscriptions = Subscriptions(app, self._answer)
 
     def server(self, peer: Peer) -> Server[Peer]:
         @asynccontextmanager
         async def with_peer(_: Server[Peer]) -> AsyncIterator[Peer]:
-            yield peer
+            try:
+                yield peer
+            finally:
+                if peer.only_session is not None:
+                    self._subscriptions.end(peer.only_session)
 
         made: Server[Peer] = Server(
             "hindbrain",
@@ -72,11 +78,14 @@ class Desk:
             on_list_resources=self.list_resources,
             on_list_resource_templates=self.list_templates,
             on_read_resource=self.read_resource,
+            on_subscriptions_listen=self._subscriptions.listen,
             on_list_prompts=self.list_prompts,
             on_get_prompt=self.get_prompt,
         )
         # Clients of the sessions' era still send it; the constructor's own argument warns that a later era does not.
         made.add_notification_handler("notifications/roots/list_changed", types.NotificationParams, self.roots_changed)
+        made.add_request_handler("resources/subscribe", types.SubscribeRequestParams, self._subscriptions.subscribe)
+        made.add_request_handler("resources/unsubscribe", types.UnsubscribeRequestParams, self._subscriptions.unsubscribe)
         made.middleware.append(self._greetings)
         return made
 

@@ -29,7 +29,7 @@ class ReadOnly:
     operation: str
     mime_type: str
     argument: str | None = None
-    fixed: tuple[tuple[str, str], ...] = ()  # what the address itself says
+    fixed: tuple[tuple[str, str | int], ...] = ()  # what the address itself says
 
 
 def _of_mission(part: str, description: str) -> ReadOnly:
@@ -70,10 +70,19 @@ RESOURCES = (
     _of_mission("state", "A mission as it stands: route, budget, guard, claims, warnings."),
     _of_mission("proof", "The proof packet of a mission that is closed."),
     _of_mission("handoff", "The last hand-over of a mission: what is proven, what was ruled out, what is next."),
+    ReadOnly(
+        uri="hindbrain://cowork/inbox/{agent_id}",
+        name="cowork-inbox",
+        description="What waits for an agent of this checkout: counts and ids. Subscribe to it to be told when something comes.",
+        operation="cowork.wait",
+        mime_type="application/json",
+        argument="agent_id",
+        fixed=(("timeout_s", 0),),
+    ),
 )
 
 
-def resource_at(uri: str) -> tuple[ReadOnly, dict[str, str]] | None:
+def resource_at(uri: str) -> tuple[ReadOnly, dict[str, str | int]] | None:
     """The resource behind an address and the arguments the address carries."""
     for one in RESOURCES:
         if one.argument is None:

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 __all__ = ["go", "taken"]
 
-_LINES = ("events", "flight")
-
 
 def taken(words: list[str]) -> tuple[str | None, list[str]]:
     """The file that is named by --out, and the other words."""
@@ -37,16 +35,15 @@ def go(op: Command, read: dict[str, Any], given: dict[str, Any], out: str) -> in
     answer = cli.answered(op, read, given)
     if not answer["ok"]:
         return output.present(answer, given)
-    from hindbrain.engines.mission_chain import canonical
+    from hindbrain.engines.mission_chain import written
 
-    data = answer["data"]
-    written = b"".join(canonical(one) + b"\n" for one in data) if answer["format"] in _LINES else canonical(data)
+    raw = written(answer["format"], answer["data"])
     path = os.path.abspath(os.path.expanduser(out))
     try:
         with open(path, "xb") as file:
-            file.write(written)
+            file.write(raw)
     except OSError as failure:
         told = {"code": "path_refused", "message": f"{path} cannot be written: {failure.strerror}", "fix": "name a new file"}
         return output.present({"ok": False, "error": told}, given)
     kept = {name: answer[name] for name in ("ok", "schema", "mission_id", "format")}
-    return output.present({**kept, "file": path, "bytes": len(written), "rendered": f"{answer['format']}: {path}"}, given)
+    return output.present({**kept, "file": path, "bytes": len(raw), "rendered": f"{answer['format']}: {path}"}, given)

@@ -29,13 +29,25 @@ _READS = {
     "/api/operations": "Every operation with its schema, effect and errors.",
     "/api/instances": "One row per brain on disk, warm or dormant, with its own counters.",
     "/api/instance/self": "The owner's own record: totals across all brains.",
+    "/api/overview": "A card for every brain, from disk: what it holds, who works there, what waits. Wakes and counts nothing.",
+    "/api/mailbox": "The letters of one brain's box, each with its fate; at most ?limit= of them.",
+    "/api/inbox_sweep": "Every letter of the spool and of all boxes once; at most ?limit= of them.",
     "/api/graph/stats": "Nodes and edges of one brain.",
     "/api/graph/snapshot": "The whole graph of a brain, if it is small enough for an answer.",
     "/api/graph/subgraph": "The graph around ?node= up to ?depth= edges away.",
     "/api/events": "What changes, as server-sent events.",
     "/api/openapi.json": "This document.",
 }
-_SELECTING = ("/api/status", "/api/graph/stats", "/api/graph/snapshot", "/api/graph/subgraph", "/api/events")
+# What is posted beside the operations, and what it may be refused with.
+_WRITES: dict[str, tuple[str, frozenset[str]]] = {
+    "/api/hall/ticket": (
+        "A ticket: the address /?ticket=… opens the Hall once. Needs the human token.",
+        frozenset({"human_needed"}),
+    ),
+    "/api/hall/key": ("A new key for a page whose own still holds.", frozenset({"human_needed"})),
+    "/api/stop": ("Ends the owner when the running calls are done.", frozenset()),
+}
+_SELECTING = ("/api/status", "/api/mailbox", "/api/graph/stats", "/api/graph/snapshot", "/api/graph/subgraph", "/api/events")
 
 _BRAIN = {
     "name": "brain",
@@ -59,13 +71,19 @@ _HEADERS = [
     },
     {"name": "Hindbrain-Agent", "in": "header", "schema": {"type": "string"}, "description": "who calls, as host:role"},
     {"name": "Hindbrain-Session", "in": "header", "schema": {"type": "string"}, "description": "the session; made if absent"},
+    {
+        "name": "Hindbrain-Delegation",
+        "in": "header",
+        "schema": {"type": "string"},
+        "description": "the packet that the caller works under: delegate is cut to its scope",
+    },
 ]
 
 
 def document(operations: Iterable[Mapping[str, Any]], *, version: str, url: str) -> dict[str, Any]:
     """OpenAPI 3.1 for every operation and every read of the owner."""
     paths: dict[str, Any] = {path: {"get": _read(path, summary)} for path, summary in _READS.items()}
-    paths["/api/stop"] = {"post": _stop()}
+    paths |= {path: {"post": _write(path, summary, codes)} for path, (summary, codes) in _WRITES.items()}
     for op in operations:
         if "http" in op["surfaces"]:
             paths[OPERATION_PATH.format(name=op["name"])] = {"post": _operation(op)}
@@ -134,12 +152,12 @@ def _read(path: str, summary: str) -> dict[str, Any]:
     }
 
 
-def _stop() -> dict[str, Any]:
+def _write(path: str, summary: str, codes: frozenset[str]) -> dict[str, Any]:
     return {
-        "operationId": "post /api/stop",
-        "summary": "Ends the owner when the running calls are done.",
+        "operationId": "post " + path,
+        "summary": summary,
         "tags": ["write"],
-        "responses": {"200": _answered(streams=False), **_failures({"unauthorized", "host_refused", "origin_refused"})},
+        "responses": {"200": _answered(streams=False), **_failures({"unauthorized", "host_refused", "origin_refused", *codes})},
     }
 
 

@@ -21,6 +21,8 @@ from hindbrain.settings import Settings
 from hindbrain.stores.home import Home
 from hindbrain.stores.installation import started_as
 from hindbrain.stores.repository import canonical_root
+from hindbrain.surfaces.hall.routes import HallRoutes
+from hindbrain.surfaces.hall.visits import Visits
 from hindbrain.surfaces.http import Facts, Hooks, LateMount, build
 from hindbrain.surfaces.listening import LOOPBACK, Bind, Server, allowed_hosts, listen_loopback, listen_remote
 from hindbrain.surfaces.owner_log import start_log
@@ -114,7 +116,8 @@ class Owner:
         self._bound_root = canonical_root(root) if root else None
         wanted = settings.number("port") if port is None else port
         self._remote_socket = listen_remote(bind, wanted) if bind.remote else None
-        self._socket = listen_loopback(0 if bind.remote else wanted)
+        # An open page comes back to where the last owner was, also when another home has the usual port, or none was asked for.
+        self._socket = listen_loopback(*(() if bind.remote or not wanted else (wanted,)), home.last_port())
         self._app = App(home, settings, bound_root=self._bound_root, resident=True)
         self._activity = Activity()
         self.unfinished = 0
@@ -143,6 +146,7 @@ class Owner:
         for server in servers:
             await server.accepting.wait()
         self._presence.announce(asdict(facts))
+        self._home.keep_port(facts.port)
         LOG.info("owner %s of %s is process %d on port %d", facts.instance, self._home.path, facts.pid, facts.port)
         if announce is not None:
             announce(f"Hindbrain owner {facts.version} of {self._home.path} on http://{facts.host}:{facts.port}")
@@ -191,6 +195,7 @@ class Owner:
         )
 
     def _guarded(self, facts: Facts, mcp: LateMount) -> Guard:
+        visits = Visits(self._home.token(human=True))
         routes = build(
             self._app,
             Runner(self._app, self._activity),
@@ -201,13 +206,14 @@ class Owner:
                 stopping=self._stopping,
                 end_session=self._app.end_session,
             ),
+            hall=HallRoutes(visits),
         )
         tokens = {
             Channel.AGENT: self._home.token(),
             Channel.HUMAN: self._home.token(human=True),
             Channel.RUNTIME: self._home.token(hook=True),  # what a host's hook saw, and no agent says
         }
-        return Guard(routes, hosts=self._hosts(), tokens=tokens, activity=self._activity)
+        return Guard(routes, hosts=self._hosts(), tokens=tokens, visits=visits, activity=self._activity)
 
     def _hosts(self) -> frozenset[str]:
         """The names this owner goes by, for every route the same."""

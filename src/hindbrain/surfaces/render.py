@@ -51,8 +51,8 @@ def text(answer: Mapping[str, Any], *, colour: bool, failed: bool = False, width
     paint: Paint = _bold if colour else str
     lines: list[str] = []
     rendered = answer.get("rendered")
-    if isinstance(rendered, str) and rendered.strip():
-        lines += clean(rendered).rstrip().split("\n")
+    if isinstance(rendered, str):  # an empty text is one as well: there is nothing to show
+        lines += clean(rendered).rstrip().split("\n") if rendered.strip() else []
         lines += [f"{_words(key)}: {_inline(answer[key], key)}" for key in _NOTES if not _said(answer.get(key), rendered)]
     elif not failed:
         lines += _fields({key: value for key, value in answer.items() if key not in _HIDDEN}, width, paint) or ["done"]

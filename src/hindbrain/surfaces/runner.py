@@ -6,7 +6,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Protocol
 
 import anyio
@@ -18,6 +18,7 @@ from hindbrain.domain.errors import HindbrainError, InternalError, TimedOut
 from hindbrain.services.events import Events
 from hindbrain.settings import Settings
 from hindbrain.stores.home import Home
+from hindbrain.surfaces.long_poll import WAITING, polled
 
 __all__ = ["Activity", "Progress", "Runner", "Served", "Watched", "defect_lines"]
 
@@ -48,6 +49,8 @@ class Served(Protocol):
     def roots_changed(self, caller: Caller) -> None: ...
 
     def shaken(self, caller: Caller, **told: Any) -> None: ...
+
+    def listening(self) -> AbstractContextManager[None]: ...
 
 
 class CallerLeft(BaseException):
@@ -131,6 +134,9 @@ class Watched:
         with self._activity.call():
             self._served.shaken(caller, **told)
 
+    def listening(self) -> AbstractContextManager[None]:
+        return self._served.listening()
+
 
 class Runner:
     """Runs operations for the asynchronous surfaces. The core stays synchronous."""
@@ -150,7 +156,18 @@ class Runner:
         progress: Progress | None = None,
     ) -> dict[str, Any]:
         """The answer of one call, or timed_out. One that took too long goes on to its own end; one whose caller left stops where
-        it next tells how far it is."""
+        it next tells how far it is. One that waits for mail has a time of its own."""
+        if operation == WAITING:
+            return await polled(self._served, arguments, lambda asked: self._run(operation, asked, caller, progress))
+        return await self._run(operation, arguments, caller, progress)
+
+    async def _run(
+        self,
+        operation: str,
+        arguments: Mapping[str, Any],
+        caller: Callable[[], Caller],
+        progress: Progress | None,
+    ) -> dict[str, Any]:
         left = threading.Event()
         limit = anyio.CancelScope()
         extended = time.monotonic()

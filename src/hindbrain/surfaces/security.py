@@ -4,17 +4,19 @@ import hmac
 import logging
 from collections.abc import Collection, Mapping
 from typing import Any
+from urllib.parse import parse_qs
 
 from starlette.datastructures import MutableHeaders
-from starlette.responses import Response
+from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from hindbrain.domain.caller import Channel
 from hindbrain.domain.errors import HindbrainError, HostRefused, InvalidParams, OriginRefused, Unauthorized
+from hindbrain.surfaces.hall.visits import Visits
 from hindbrain.surfaces.runner import Activity
 from hindbrain.surfaces.wire import encode, status_of
 
-__all__ = ["SECURITY_HEADERS", "Guard", "json_response", "only_header", "refusal_response"]
+__all__ = ["ENTERING", "SECURITY_HEADERS", "Guard", "json_response", "only_header", "refusal_response"]
 
 LOG = logging.getLogger("hindbrain.http")
 
@@ -28,8 +30,7 @@ SECURITY_HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-_OPEN_TO_ALL = ("/",)  # says what this is, and nothing else
-
+ENTERING = "entering"  # said of a request that a ticket let in
 
 _STATUS_HEADERS = {401: {"WWW-Authenticate": 'Bearer realm="hindbrain"'}, 503: {"Retry-After": "1"}}
 
@@ -56,8 +57,17 @@ def only_header(scope: Scope, name: bytes) -> bytes | None:
 class Guard:
     """ASGI middleware around everything the owner serves, MCP included."""
 
-    def __init__(self, app: ASGIApp, *, hosts: Collection[str], tokens: Mapping[Channel, str], activity: Activity) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        hosts: Collection[str],
+        tokens: Mapping[Channel, str],
+        visits: Visits,
+        activity: Activity,
+    ) -> None:
         self._app = app
+        self._visits = visits
         self._hosts = frozenset(host.lower() for host in hosts)
         self._tokens = {channel: token.encode("ascii") for channel, token in tokens.items()}
         self._activity = activity
@@ -67,10 +77,11 @@ class Guard:
             return
         guarded = _with_security_headers(send)
         try:
-            scope.setdefault("state", {})["channel"] = self._admitted(scope)
+            scope.setdefault("state", {})
+            scope["state"]["channel"] = self._admitted(scope)
         except HindbrainError as refusal:
             LOG.info("refused %s: %s", scope["method"][:10], refusal.code)
-            await refusal_response(refusal)(scope, receive, guarded)
+            await _refused(scope, refusal)(scope, receive, guarded)
             return
         with self._activity.connection():
             await self._app(scope, receive, guarded)
@@ -85,19 +96,44 @@ class Guard:
             raise OriginRefused(
                 "a page of another origin may not call the owner", fix="call it from a program or from its own page"
             )
-        if scope["path"] in _OPEN_TO_ALL:
+        if self._visits_page(scope):
             return None
         return self._channel(only_header(scope, b"authorization") or b"")
+
+    def _visits_page(self, scope: Scope) -> bool:
+        """Whether a browser asks for a file of the page and may have it: by its ticket, else by its cookie."""
+        path = scope["path"]
+        if scope["method"] != "GET" or not (path == "/" or path.startswith("/hall/")):
+            return False
+        given = parse_qs(scope["query_string"].decode("latin-1")).get("ticket") if path == "/" else None
+        if given and self._visits.take(given[0]):
+            scope["state"][ENTERING] = True
+            return True
+        return self._visits.may_load(only_header(scope, b"cookie") or b"")
 
     def _channel(self, authorization: bytes) -> Channel:
         scheme, _, given = authorization.partition(b" ")
         # Every token is compared, each in constant time: the answer's delay says nothing about which one came close.
         matching = [channel for channel, token in self._tokens.items() if hmac.compare_digest(token, given.strip())]
+        if not matching and self._visits.is_key(given.strip()):
+            matching = [Channel.HUMAN]  # the Hall is a person's, as a terminal is
         if scheme.lower() != b"bearer" or not matching:
             raise Unauthorized(
                 "the call has no token of this home", fix="send 'Authorization: Bearer …' with the token file of the home"
             )
         return matching[0]
+
+
+def _refused(scope: Scope, refusal: HindbrainError) -> Response:
+    """A refusal; to somebody who typed the address into a browser, in words."""
+    if (
+        not isinstance(refusal, Unauthorized)
+        or scope["path"] != "/"
+        or not any(name == b"accept" and b"text/html" in value for name, value in scope["headers"])
+    ):
+        return refusal_response(refusal)
+    told = "This is a Hindbrain owner. Its page, the Hall, opens with:\n\n  hindbrain hall\n"
+    return PlainTextResponse(told, status_code=refusal.http_status, headers=_STATUS_HEADERS[refusal.http_status])
 
 
 def _with_security_headers(send: Send) -> Send:

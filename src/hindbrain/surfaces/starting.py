@@ -17,7 +17,7 @@ _PAUSE_S = 0.02
 _GRACE_S = 2.0  # an owner that lost the race for the home ends at once; the winner needs this long at most to answer
 
 # What belongs to the client that happened to come first. The owner serves everybody and is nobody's in particular.
-_NOT_INHERITED = ("HINDBRAIN_WORKSPACE_ROOT", "HINDBRAIN_AGENT_ID", *HOST_ROOTS)
+_NOT_INHERITED = ("HINDBRAIN_WORKSPACE_ROOT", "HINDBRAIN_AGENT_ID", "HINDBRAIN_HOST", "HINDBRAIN_DELEGATION", *HOST_ROOTS)
 
 
 def start_owner(home: str) -> "subprocess.Popen[bytes] | None":

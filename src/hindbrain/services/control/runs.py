@@ -5,6 +5,7 @@ import logging
 import os
 import secrets
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -16,8 +17,9 @@ from hindbrain.domain.errors import HindbrainError, HumanNeeded, InvalidParams, 
 from hindbrain.domain.message import Role
 from hindbrain.domain.notes import Cancel, ClarificationAnswer, ConfirmationAnswer
 from hindbrain.engines.moments import stamped
-from hindbrain.engines.task_view import Question, Round, TaskView, viewed
+from hindbrain.engines.task_view import Plan, Question, Round, TaskView, viewed
 from hindbrain.engines.watching_lines import Teller, rendered
+from hindbrain.policy.auditing import HOSTED
 from hindbrain.policy.control import DEFAULTS, RUN_ENDS_S, RUNS_MOST, RUNS_OF_AGENTS
 from hindbrain.policy.retrieval import NORTH_EVIDENCE
 from hindbrain.policy.tools import CONFIRM_S
@@ -42,7 +44,7 @@ __all__ = ["Runs", "put_together"]
 
 LOG = logging.getLogger("hindbrain.runs")
 Progress = Callable[[int, int, str], None]
-_TASKS = 10_000  # that can be named by the beginning of their id
+_TASKS = 10_000  # that are listed, and can be named by the beginning of their id
 _CHATTER = ("MemoryQuery", "MemoryResponse")  # told by the MemoryRecall that sums them up; control.watch has each
 
 
@@ -89,6 +91,10 @@ class Runs:
     def active(self) -> int:
         """How many tasks are on their way in this process."""
         return sum(not run.ended.is_set() for run in self._runs.values())
+
+    def by_brain(self) -> Counter[str]:
+        """How many tasks of this process are on their way in each brain."""
+        return Counter(run.brain.name for run in list(self._runs.values()) if not run.ended.is_set())
 
     def start(
         self,
@@ -150,9 +156,10 @@ class Runs:
             return self._told(opened, found, after)
 
     def listed(self, caller: Caller, *, limit: int) -> dict[str, Any]:
-        """Tasks, the latest first."""
+        """Tasks, the latest first. Missions speak on the same bus, and are listed as missions."""
         with self._opened(caller) as opened:
-            tasks = [self._brief(opened, task_id) for task_id in opened.store.tasks(limit=limit)]
+            found = [one for one in opened.store.tasks(limit=_TASKS) if not one.startswith(HOSTED)]
+            tasks = [self._brief(opened, task_id) for task_id in found[:limit]]
         rows = [f"{one['task_id']}  {one['state']:8} {one['directive'] or '-':8} {one['goal']}" for one in tasks]
         text = "\n".join(rows) if rows else 'no task yet: hindbrain run "count the python files"'
         return {"ok": True, "schema": "hindbrain-task-list-v0", "tasks": tasks, "rendered": text}
@@ -285,7 +292,15 @@ class Runs:
         view = self._view(opened.store, task_id)
         directive = view.rounds[-1].directive if view.rounds else None
         state = self._state(opened, task_id, view)
-        return {"task_id": task_id, "goal": view.goal, "state": state, "directive": directive, "began_at": view.began_at}
+        return {
+            "task_id": task_id,
+            "goal": view.goal,
+            "state": state,
+            "directive": directive,
+            "began_at": view.began_at,
+            "rounds": len(view.rounds),
+            "waiting": sum(not self._stale(one) for one in view.waiting),
+        }
 
     def _told(self, opened: OpenBrain, task_id: str, after: int | None) -> dict[str, Any]:
         messages = [decoded(one) for one in opened.store.messages(task_id=task_id, limit=100_000)]
@@ -301,6 +316,8 @@ class Runs:
             "goal": view.goal,
             "state": state,
             "directive": final.get("directive"),
+            "began_at": view.began_at,
+            "plan": _plan(view.plan) if view.plan is not None else None,
             "rounds": [_round(one) for one in view.rounds],
             "attempts": view.attempts,
             "waiting": [_question(one) for one in view.waiting if not self._stale(one)],
@@ -350,11 +367,19 @@ def _round(one: Round) -> dict[str, Any]:
         "grad_l": one.gradient,
         "epsilon": DEFAULTS.epsilon,
         "rationale": one.rationale,
+        "at": one.at,
     }
 
 
+def _plan(one: Plan) -> dict[str, Any]:
+    parts = [{"intent": part.intent, "criteria": list(part.criteria), "state": part.state, "why": part.why} for part in one.parts]
+    return {"number": one.number, "criteria": list(one.criteria), "parts": parts}
+
+
 def _question(one: Question) -> dict[str, Any]:
-    return {"kind": one.kind, "request_id": one.request_id, "tool": one.tool, "why": one.why, "texts": list(one.texts)}
+    """A question, with how long it is waited for an answer: an act that nobody allows in time is refused."""
+    told = {"kind": one.kind, "request_id": one.request_id, "tool": one.tool, "why": one.why, "texts": list(one.texts)}
+    return {**told, "asked_at": one.at, "waits_s": round(CONFIRM_S) if one.kind == "confirm" else None}
 
 
 def _text(told: dict[str, Any]) -> str:

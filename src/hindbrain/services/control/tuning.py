@@ -14,7 +14,6 @@ from hindbrain.policy.tuning import ACT_APPLIED, ACT_UNDONE, APPLIED_KEY
 from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.control.params import Parameters, applied, digest_of
 from hindbrain.services.control.trails import trails
-from hindbrain.services.events import Events
 from hindbrain.services.gateway import Gateway
 from hindbrain.services.routing import Router
 from hindbrain.stores.atomic import write_text
@@ -35,7 +34,6 @@ class Tuning:
         brains: Brains,
         router: Router,
         gateway: Gateway,
-        events: Events,
         clock: Callable[[], int],
         *,
         base: Callable[[], Params],
@@ -44,7 +42,6 @@ class Tuning:
         self._brains = brains
         self._router = router
         self._gateway = gateway
-        self._events = events
         self._clock = clock
         self._base = base
 
@@ -71,7 +68,6 @@ class Tuning:
             altered(Parameters(self._base(), opened.store).of(task_class), values)
             self._write(opened, caller, ACT_APPLIED, task_class, values)
             now = in_force(Parameters(self._base(), opened.store).of(task_class))
-        self._events.publish({"brain": brain.name, "act": ACT_APPLIED}, session=caller.session)
         return self._answer(task_class, applied=values, now=now)
 
     def undo(self, caller: Caller, *, task_class: str) -> dict[str, Any]:
@@ -85,7 +81,6 @@ class Tuning:
                 )
             self._write(opened, caller, ACT_UNDONE, task_class, None)
             now = in_force(Parameters(self._base(), opened.store).of(task_class))
-        self._events.publish({"brain": brain.name, "act": ACT_UNDONE}, session=caller.session)
         return self._answer(task_class, applied={}, now=now)
 
     @staticmethod

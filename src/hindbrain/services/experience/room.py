@@ -14,7 +14,6 @@ from hindbrain.policy.experience import BANKRUPTCY, CATEGORIES, DECLARED, GLOBAL
 from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.control.ports import Mind
 from hindbrain.services.control.workspaces import Workspaces
-from hindbrain.services.events import Events
 from hindbrain.services.evidence_guard import traces_of
 from hindbrain.services.experience.cycle import Dreamt
 from hindbrain.services.experience.drafts import Draft, made
@@ -53,14 +52,12 @@ class ExperienceRoom:
         brains: Brains,
         router: Router,
         gateway: Gateway,
-        events: Events,
         clock: Callable[[], int],
         rules: Rules,
     ) -> None:
         self._brains = brains
         self._router = router
         self._gateway = gateway
-        self._events = events
         self._clock = clock
         self._rules = rules
         self._dreamers: dict[str, Dreamer] = {}
@@ -169,7 +166,6 @@ class ExperienceRoom:
             )
         with opened.store.writing() as writer:
             experience.deposit(writer, megram, actor=caller.agent)
-        self._events.publish({"brain": opened.brain.name, "act": "megram.written"}, session=caller.session)
         self.dreamer(opened).check(megram.pair)
         return megram
 
@@ -190,7 +186,6 @@ class ExperienceRoom:
                 texts = writer.erase_messages(erased) if erased else 0
                 writer.erase_model_texts(erased)
             Workspaces().removed(opened, erased)
-        self._events.publish({"brain": brain.name, "act": "megram.forget"}, session=caller.session)
         return {
             "ok": True,
             "schema": "hindbrain-experience-forget-v0",

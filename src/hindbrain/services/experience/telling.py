@@ -9,10 +9,12 @@ from typing import Any
 from hindbrain.domain.caller import Caller
 from hindbrain.domain.errors import InvalidParams
 from hindbrain.domain.experience import Effective, EventKind, Pair
-from hindbrain.engines.curves import drawn, sampled, svg
+from hindbrain.engines.bankruptcy import standing
+from hindbrain.engines.curves import Curve, drawn, earlier, sampled, svg
 from hindbrain.engines.fence import fenced, shown
 from hindbrain.engines.moments import stamped
-from hindbrain.engines.potentials import attention, broken_law, half_life_days, potentials, rounded, settled
+from hindbrain.engines.potentials import attention, broken_law, counts, half_life_days, potentials, rounded, settled
+from hindbrain.policy.experience import ACTIONS
 from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.experience.drafts import normalised, rule_note
 from hindbrain.services.experience.files import put_new
@@ -29,6 +31,7 @@ _GROUPS_MOST = 500
 _GROUP_MOST = 20  # megrams told of one group
 _SOURCES_MOST = 50
 _POINTS = 60
+_AGAINST_MOST = 5
 
 
 class Telling:
@@ -88,6 +91,7 @@ class Telling:
             sources = store.megrams(list(megram.derived_from[:_SOURCES_MOST]))
             first = store.megram_events(megram.derived_from[0]) if megram.derived_from else ()
             event = _event(store, megram.task_id, megram.source_event_id)
+            trust = _trust(store, held, now)
         carried = next((one for one in events if one.kind is EventKind.CONSOLIDATED), None)
         by = next((json.loads(one.detail).get("distilled_by") for one in first if one.into_id == megram.id), None)
         listed = [
@@ -119,7 +123,8 @@ class Telling:
             "supersedes": megram.supersedes,
             "carried_by": carried.into_id if carried else None,
             "history": [{"at": stamped(one.at), "kind": one.kind.value, "into": one.into_id} for one in events],
-            "rendered": _explained(held, now, event, listed, by),
+            "trust": trust,
+            "rendered": _explained(held, now, event, listed, by, trust),
         }
 
     def summary(self, caller: Caller, *, verbose: bool) -> dict[str, Any]:
@@ -128,13 +133,18 @@ class Telling:
         with self._brains.use(brain) as opened:
             counts = {level: opened.store.level_counts().get(level, 0) for level in _LEVELS}
             rules = list(opened.store.effective(MegramFilter(levels=("C",)), limit=_RULES_MOST))
+            told = [_rule(one) | _origin(one) | {"trust": _trust(opened.store, one, now)} for one in rules]
+            thinking = [
+                _rule(one) | _origin(one) for one in opened.store.effective(MegramFilter(levels=("T",)), limit=_RULES_MOST)
+            ]
             groups, left = _groups(opened, now) if verbose else (None, 0)
         answer: dict[str, Any] = {
             "ok": True,
             "schema": "hindbrain-experience-summary-v0",
             "brain": brain.name,
             "level_counts": counts,
-            "c_level": [_rule(one) for one in rules],
+            "c_level": told,
+            "t_level": thinking,
         }
         lines = [f"{one.megram.id[:8]} ({one.megram.space} / {one.megram.entity}) {one.megram.content}" for one in rules]
         if groups is not None:
@@ -144,9 +154,18 @@ class Telling:
         return answer | {"rendered": _told(head, lines)}
 
     def curve(
-        self, caller: Caller, *, space: str | None, entity: str | None, id_prefix: str | None, days: float, out: str | None
+        self,
+        caller: Caller,
+        *,
+        space: str | None,
+        entity: str | None,
+        id_prefix: str | None,
+        days: float,
+        out: str | None,
+        back: float = 0.0,
     ) -> dict[str, Any]:
-        """How a pair or a single experience fades from now on, drawn, and as a picture where one is asked for."""
+        """How a pair or a single experience fades from now on, drawn, and as a picture where one is asked for. With `back` also
+        how it came about, as far as what is kept tells."""
         if (id_prefix is None) == (space is None):
             raise InvalidParams("one thing is drawn: a pair or an experience", fix="give megram, or space with entity")
         if out is not None and Path(out).suffix.lower() not in (".svg", ".png"):
@@ -157,12 +176,12 @@ class Telling:
                 held = [chosen(opened.store, id_prefix)]
                 title = f"{held[0].megram.state} {held[0].megram.id[:8]}"
             else:
-                where = (
-                    MegramFilter(pair=Pair(space=space or "", entity=normalised(entity))) if entity else MegramFilter(space=space)
-                )
+                pair = Pair(space=space or "", entity=normalised(entity)) if entity else None
+                where = MegramFilter(pair=pair, space=None if pair else space, settled=back > 0)
                 held = list(opened.store.effective(where))
                 title = f"{space}{f' / {entity}' if entity else ''}"
         drawing = sampled(held, now, days=days, points=_POINTS)
+        before = earlier(held, now, days=back, points=_POINTS) if back > 0 else None
         path = None
         if out is not None:
             picture = svg(drawing, title).encode() if out.lower().endswith(".svg") else png(drawing)
@@ -172,14 +191,20 @@ class Telling:
             "schema": "hindbrain-experience-curve-v0",
             "brain": brain.name,
             "title": title,
-            "megrams": len(held),
+            "megrams": sum(counts(one) for one in held) if id_prefix is None else 1,
             "days": list(drawing.days),
             "attention": list(drawing.attention),
             "decision": list(drawing.decision),
+            **({"before": _numbers(before)} if before is not None else {}),
+            "heard_from": ACTIONS.attention,
             "path": path,
             "rendered": (f"{shown(title)}, {len(held)} experience(s)\n{drawn(drawing)}" if held else _unknown(title))
             + (f"\nWritten to {path}." if path else ""),
         }
+
+
+def _numbers(curve: Curve) -> dict[str, Any]:
+    return {"days": list(curve.days), "attention": list(curve.attention), "decision": list(curve.decision)}
 
 
 def _unknown(title: str) -> str:
@@ -191,6 +216,34 @@ def _rule(one: Effective) -> dict[str, Any]:
     law = broken_law(note.content, note.sigma)
     told = {"id": note.id, "space": note.space, "entity": note.entity, "content": note.content, "sigma": note.sigma}
     return told | ({"withheld_by_law": law.number} if law else {})
+
+
+def _origin(one: Effective) -> dict[str, Any]:
+    megram = one.megram
+    return {
+        "state": megram.state,
+        "writer": megram.writer.value,
+        "created_at": stamped(megram.created_at),
+        "recalls": one.recalls,
+    }
+
+
+def _trust(store: BrainStore, rule: Effective, now: int) -> dict[str, Any] | None:
+    """How far a rule is from losing its trust, and what would take it; None for what is no rule."""
+    found = standing(rule, list(store.effective(MegramFilter(pair=rule.megram.pair))), now)
+    if found is None:
+        return None
+    return {
+        "attention": found.sums.attention,
+        "decision": found.sums.decision,
+        "margin": found.margin,
+        "for_it": found.for_it,
+        "against": [_line(one, now) for one in found.against[:_AGAINST_MOST]],
+        "against_count": len(found.against),
+        "overruled": found.overruled,
+        "lost": found.lost,
+        "would_take_it": [{"state": blow.state, "needed": blow.needed} for blow in found.blows],
+    }
 
 
 def _line(one: Effective, now: int) -> dict[str, Any]:
@@ -272,12 +325,22 @@ def _group_lines(group: dict[str, Any]) -> list[str]:
     ]
 
 
-def _explained(held: Effective, now: int, event: dict[str, Any] | None, sources: Sequence[dict[str, Any]], by: str | None) -> str:
+def _explained(
+    held: Effective,
+    now: int,
+    event: dict[str, Any] | None,
+    sources: Sequence[dict[str, Any]],
+    by: str | None,
+    trust: dict[str, Any] | None,
+) -> str:
     megram = held.megram
     head = (
         f"{megram.id}: level {held.level.value}, attention {attention(held, now):.4g}, sigma {megram.sigma:+g}, "
         f"decay {held.k:g} a day, written by {megram.writer.value}"
     )
+    if trust is not None:
+        blows = ", or ".join(f"{one['needed']} x {one['state']}" for one in trust["would_take_it"])
+        head += f"\nIts trust: {trust['margin']:.4g} above losing it. It would be taken by {blows}, coming at once."
     lines = [f"{megram.state} at {megram.space} / {megram.entity}: {megram.content}"]
     if event:
         lines.append(f"because of {event['type']} {event['id']} ({event['from']} to {event['to']}, {event['at']})")

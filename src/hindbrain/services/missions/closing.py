@@ -109,7 +109,8 @@ class Closing:
         decision = self._control.ending(
             turn.opened, course, self._events(turn), turn.now, given_up=summary if status is MissionStatus.ABANDONED else None
         )
-        told = shortened(summary or f"{len(course.verified)} claims verified: {course.spec.task}", SUMMARY_MOST)
+        proven = "1 claim" if len(course.verified) == 1 else f"{len(course.verified)} claims"
+        told = shortened(summary or f"{proven} verified: {course.spec.task}", SUMMARY_MOST)
         payload: dict[str, Any] = {
             "status": status.value,
             "about": {  # what a packet says beside its events, bound to them

@@ -9,8 +9,8 @@ from typing import Any
 from hindbrain.domain.caller import Caller
 from hindbrain.domain.errors import HindbrainError, StoreBehind
 from hindbrain.domain.mission import AGENT_STARTED, EventType, EvidenceClass, MissionStatus
-from hindbrain.engines.hygiene import redacted
 from hindbrain.engines.mission_faults import is_step, sight
+from hindbrain.engines.mission_payload import kept, told
 from hindbrain.engines.moments import stamped
 from hindbrain.engines.observed_call import observed
 from hindbrain.policy.recovery import RECOVERY_STEPS
@@ -67,11 +67,11 @@ class Observing:
                         event_type=seen.event_type,
                         actor=AGENT_STARTED + caller.agent,
                         tool=name,
-                        target=redacted(seen.target),
+                        target=told(seen.target),
                         evidence=seen.evidence,
                         outcome=seen.outcome,
                         duration_ms=max(0, ms),
-                        payload=_clean(seen.payload),
+                        payload=kept(seen.payload),
                     )
                 )
                 noted(turn, sight(name, given, answer), by=name)
@@ -118,11 +118,3 @@ def circled(turn: Turn) -> None:
             event_type=EventType.LOOP_WARNING, target=found.item, failure_class=found.failure_class, payload=found.payload
         )
         turn.add(draft)
-
-
-def _clean(value: Any) -> Any:
-    if isinstance(value, str):
-        return redacted(value)
-    if isinstance(value, dict):
-        return {key: _clean(inner) for key, inner in value.items()}
-    return [_clean(inner) for inner in value] if isinstance(value, list) else value

@@ -16,7 +16,7 @@ from hindbrain.domain.caller import Caller, Channel
 from hindbrain.domain.errors import InvalidParams, PathRefused, UnknownMission
 from hindbrain.domain.mission import MissionStatus, Move, NextMove
 from hindbrain.engines.course import Course, stated
-from hindbrain.engines.mission_chain import first_break
+from hindbrain.engines.mission_chain import first_break, written
 from hindbrain.engines.mission_packet import verify_packet
 from hindbrain.engines.moments import stamped
 from hindbrain.engines.provenance import prov_json
@@ -60,14 +60,16 @@ class Telling:
         children = tuple(dict.fromkeys((*course.children, *self._handing.children(opened, course.spec.mission_id))))
         made = stated(course, now=self._log.now(), stamp=stamped(course.updated_at), events=last if events else ())
         state = msgspec.structs.replace(made, child_mission_ids=children)
-        return {"ok": True, **msgspec.to_builtins(state), "rendered": _rendered_state(course, self._log.now())}
+        used = {"tool_calls": course.tool_calls, "files": len(course.files), "ms": course.elapsed(self._log.now())}
+        told = {"ok": True, **msgspec.to_builtins(state), "budget_used": used}
+        return {**told, "rendered": _rendered_state(course, self._log.now())}
 
-    def listed(self, caller: Caller, *, agent: str | None, state: str | None, limit: int) -> dict[str, Any]:
+    def listed(self, caller: Caller, *, agent: str | None, state: str | None, limit: int, standing: bool) -> dict[str, Any]:
         if state is not None:
             chosen([one.value for one in MissionStatus], state, "state")
         with self._desk.opened(caller) as opened:
             heads = opened.store.missions(agent=agent, status=state, limit=limit)
-        missions = [_brief(one) for one in heads]
+            missions = [{**_brief(one), **(self._standing(opened, one) if standing else {})} for one in heads]
         rows = [
             f"{one['mission_id']}  {one['status']:10} {one['mode']:12} {one['agent_id']:20} {one['task'][:60]}"
             for one in missions
@@ -75,12 +77,25 @@ class Telling:
         text = "\n".join(rows) if rows else 'no mission yet: hindbrain mission start "review the retry path"'
         return {"ok": True, "schema": "hindbrain-mission-list-v1", "missions": missions, "rendered": text}
 
+    def _standing(self, opened: OpenBrain, head: MissionHead) -> dict[str, Any]:
+        """How far a mission is, in numbers. An erased one has none."""
+        if head.erased:
+            return {}
+        with self._log.reading(opened, head.mission_id) as course:
+            return {
+                "phase": course.phase.value,
+                "budget_consumed": course.consumed(self._log.now()),
+                "claims": _counted(course),
+                "loop_warnings": course.loop_warnings,
+                "warnings": len(course.warnings),
+            }
+
     def flight(self, caller: Caller, *, mission_id: str | None, records: int) -> dict[str, Any]:
         with self._desk.opened(caller) as opened:
             return self._flights.told(opened, self._log.find(opened, caller, mission_id, over=True), records=records)
 
-    def export(self, caller: Caller, *, mission_id: str | None, form: str) -> dict[str, Any]:
-        """A mission as data, in one of its forms."""
+    def export(self, caller: Caller, *, mission_id: str | None, form: str, file: bool) -> dict[str, Any]:
+        """A mission as data, in one of its forms; with the text of its file, byte for byte, where that is wanted."""
         chosen(_FORMS, form, "format")
         with self._desk.opened(caller) as opened:
             found = self._log.find(opened, caller, mission_id, over=True)
@@ -91,6 +106,7 @@ class Telling:
             "mission_id": found,
             "format": form,
             "data": data,
+            **({"file": written(form, data).decode()} if file else {}),
             "rendered": json.dumps(data, ensure_ascii=False, indent=2, sort_keys=form == "proof"),
         }
 
@@ -257,6 +273,18 @@ def _brief(head: MissionHead) -> dict[str, Any]:
         "erased": head.erased,
         "created_at": stamped(head.created_at),
         "updated_at": stamped(head.updated_at),
+    }
+
+
+def _counted(course: Course) -> dict[str, int]:
+    """Claims by how they stand. What was judged and not shown is as open as what was never judged."""
+    rejected = sum(one.verdict == "rejected" for one in course.claims.values())
+    verified = len(course.verified)
+    return {
+        "all": len(course.claims),
+        "verified": verified,
+        "open": len(course.claims) - verified - rejected,
+        "rejected": rejected,
     }
 
 

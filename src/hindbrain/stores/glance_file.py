@@ -1,0 +1,87 @@
+"""Glances at files: how the brain in a file stands. Opens no brain: a file is only looked at, and nothing is made or locked."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+from urllib.parse import quote
+
+import apsw
+
+from hindbrain.domain.brain import BrainId
+from hindbrain.domain.errors import StoreBehind, StoreUnavailable
+from hindbrain.stores.glance import Glance, glance_of
+from hindbrain.stores.migrations import MIGRATIONS, outstanding
+from hindbrain.stores.sqlite_files import SqliteSession, translated
+
+__all__ = ["Stamp", "file_glance", "graph_counts", "stamp_of"]
+
+_GLANCE_MS = 1000  # how long a lock is waited for; who looks at fifty brains waits for none of them longer
+
+T = TypeVar("T")
+Stamp = tuple[tuple[int, int, int] | None, ...]
+
+
+def stamp_of(path: Path) -> Stamp:
+    """What a database file and its log look like from outside; the same as long as nobody wrote."""
+    return tuple(_facts(place) for place in (path, path.with_name(path.name + "-wal")))
+
+
+def _facts(path: Path) -> tuple[int, int, int] | None:
+    try:
+        facts = path.stat()
+    except OSError:
+        return None
+    return facts.st_ino, facts.st_size, facts.st_mtime_ns
+
+
+def _looked(path: Path, read: Callable[[apsw.Connection], T]) -> T:
+    """What a connection that can write nothing reads. A file that nobody has open and that has no log is complete in itself; read
+    as such, it gets no log either. Whoever opens it at that very moment is seen by the log, and it is read again."""
+    if _facts(path.with_name(path.name + "-shm")) is None and not (_facts(path.with_name(path.name + "-wal")) or (0, 0))[1]:
+        before = stamp_of(path)
+        try:
+            found = _read(path, "&immutable=1", read)
+        except StoreUnavailable:
+            if stamp_of(path) == before:
+                raise
+        else:
+            if stamp_of(path) == before:
+                return found
+    return _read(path, "", read)
+
+
+def _read(path: Path, how: str, read: Callable[[apsw.Connection], T]) -> T:
+    with translated(path):
+        flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+        connection = apsw.Connection(f"file:{quote(str(path))}?mode=ro{how}", flags=flags)
+        try:
+            connection.set_busy_timeout(_GLANCE_MS)
+            return read(connection)
+        finally:
+            connection.close()
+
+
+def file_glance(path: Path, brain_id: BrainId, *, published: bool, marks: tuple[str, ...] = ()) -> Glance:
+    """How the brain in a file stands. A file that is not there yet holds an empty brain; one of another release is not read."""
+
+    def read(connection: apsw.Connection) -> Glance:
+        version = connection.pragma("user_version")
+        if not isinstance(version, int) or outstanding(MIGRATIONS, version, str(path)):
+            raise StoreBehind(
+                f"{path} has schema version {version}", fix="the next ordinary call brings it up to date", found=version
+            )
+        connection.execute("begin")
+        return glance_of(SqliteSession(connection), brain_id, published=published, marks=marks)
+
+    return _looked(path, read) if path.exists() else Glance()
+
+
+def graph_counts(path: Path) -> tuple[int, int]:
+    """Nodes and edges of the code that was taken in, by its file; none when there is none."""
+
+    def read(connection: apsw.Connection) -> tuple[int, int]:
+        rows = SqliteSession(connection).rows("select key, value from meta where key in ('nodes', 'edges')")
+        found: dict[str, str] = dict(rows)
+        return int(found.get("nodes", 0)), int(found.get("edges", 0))
+
+    return _looked(path, read) if path.exists() else (0, 0)
