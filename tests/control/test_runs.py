@@ -5,12 +5,17 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
+from hindbrain.services.brains import OpenBrain
+from hindbrain.services.control.runs import Runs
+from hindbrain.services.control.workspaces import Workspaces
 from tests.cli.program import Program, end_owner
 from tests.support.goals import lay
 from tests.support.owner import RunningOwner
@@ -105,6 +110,34 @@ def test_ctl_087_ctl_239_ctl_241_a_cancelled_task_ends_its_command_and_says_how_
     assert ended["final"]["x"]["abandon_reason"] == "cancelled"
     assert "enough" in ended["final"]["summary"]
     assert subprocess.run(["pgrep", "-f", "^sleep 600"], capture_output=True, check=False).returncode == 1
+
+
+class SlowLook(Workspaces):
+    """Somebody who looks whether a task is alive, and is kept from his answer until it has ended."""
+
+    def __init__(self) -> None:
+        self.looking = threading.Event()
+
+    def alive(self, opened: OpenBrain, task_id: str) -> bool:
+        self.looking.set()
+        while super().alive(opened, task_id):
+            self.looking.wait(0.01)
+        return False
+
+
+def test_ctl_280_a_task_that_ends_while_somebody_looks_is_done_and_not_lost(yard: Yard) -> None:
+    house, workspaces = yard.world.app.house, SlowLook()
+    looker = Runs(house.brains, house.router, house.gateway, house.lines, cast(Any, None), workspaces)  # it starts no task
+    task_id = yard.person.call("run", goal="Run 'rm notes.md'", wait_s=0)["task_id"]
+    yard.until(task_id, "waiting")
+
+    with ThreadPoolExecutor(1) as pool:
+        shown = pool.submit(looker.show, yard.person.caller, task_id=task_id, after=0, wait_s=0)
+        assert workspaces.looking.wait(30)
+        ended = yard.person.call("task.cancel", task_id=task_id)
+
+    assert ended["state"] == "done"
+    assert shown.result()["state"] == "done"
 
 
 def test_ctl_280_a_task_whose_process_was_killed_is_lost_and_the_brain_goes_on(yard: Yard) -> None:

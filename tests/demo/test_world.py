@@ -17,6 +17,7 @@ from tests.cli.program import Program, end_owner
 
 HARBOR, TIDE = "harbor-shop", "tide-client"
 DAY_MS = 86_400_000
+ACT_MS = 60_000  # one act never takes so long, however busy the machine is
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,8 +93,9 @@ def test_hall_demo_the_repositories_have_a_history_and_the_record_holds_over_wee
         assert times == sorted(times, reverse=True)
         acts = tour.acts(repository)
         moments = [one["at"] for one in acts]
-        # What a mission says on the bus is written beside the next act, so entries may change places within minutes, never days.
-        assert all(later > earlier - 600_000 for earlier, later in pairwise(moments))
+        # What a mission says on the bus is written beside the rest of the same act, and before the next one: entries may change
+        # places within an act, whose time runs as always.
+        assert all(later > earlier - ACT_MS for earlier, later in pairwise(moments))
         assert moments[-1] - moments[0] > 30 * DAY_MS
         assert moments[-1] <= time.time() * 1000
         assert tour.ask("ledger.verify", repository)["intact"]

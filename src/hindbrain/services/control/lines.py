@@ -58,6 +58,13 @@ class Lines:
         if line is not None:
             line.journal.drain(SETTLE_S)
 
+    def settle_all(self) -> None:
+        """Write what waits in every open brain, and go on."""
+        with self._lock:
+            brains = list(self._open)
+        for opened in brains:
+            self.settle(opened)
+
     def close(self, opened: OpenBrain) -> None:
         """Write what waits, then no more."""
         with self._lock:

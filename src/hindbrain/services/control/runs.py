@@ -277,10 +277,12 @@ class Runs:
     def _view(store: BrainStore, task_id: str) -> TaskView:
         return viewed(decoded(one) for one in store.messages(task_id=task_id, limit=100_000))
 
-    def _state(self, opened: OpenBrain, task_id: str, view: TaskView) -> str:
+    def _state(self, view: TaskView, *, alive: bool) -> str:
+        """Whether somebody works on it is looked at before its messages are read: a task says its last word before it lets go, so
+        one that ends between the two looks is done, and not lost."""
         if view.final is not None:
             return "done"
-        if not self._workspaces.alive(opened, task_id):
+        if not alive:
             return "lost"
         return "waiting" if any(not self._stale(one) for one in view.waiting) else "running"
 
@@ -289,9 +291,10 @@ class Runs:
         return question.kind == "confirm" and question.at < stamped(self._lines.now() - round(CONFIRM_S * 1000))
 
     def _brief(self, opened: OpenBrain, task_id: str) -> dict[str, Any]:
+        alive = self._workspaces.alive(opened, task_id)
         view = self._view(opened.store, task_id)
         directive = view.rounds[-1].directive if view.rounds else None
-        state = self._state(opened, task_id, view)
+        state = self._state(view, alive=alive)
         return {
             "task_id": task_id,
             "goal": view.goal,
@@ -303,10 +306,11 @@ class Runs:
         }
 
     def _told(self, opened: OpenBrain, task_id: str, after: int | None) -> dict[str, Any]:
+        alive = self._workspaces.alive(opened, task_id)
         messages = [decoded(one) for one in opened.store.messages(task_id=task_id, limit=100_000)]
         view, teller = viewed(messages), Teller()
         lines = [teller.tell(one) for one in messages]  # all of them: subtasks are numbered as their plan lists them
-        state = self._state(opened, task_id, view)
+        state = self._state(view, alive=alive)
         final = view.final or {}
         changed = self._workspaces.changed(opened, task_id) if view.final is not None else ()
         answer: dict[str, Any] = {

@@ -83,6 +83,7 @@ class Actor:
 
     def try_call(self, operation: str, /, **arguments: Any) -> dict[str, Any]:
         """One act that may be refused."""
+        self.stage.settle()
         self.stage.clock.forward(self.stage.pace_s)
         return self.stage.app.call(operation, arguments, caller=self.caller)
 
@@ -104,6 +105,11 @@ class Stage:
         if self._app is None:
             self._app = App(Home(self.home), Settings({}), clock=self.clock)
         return self._app
+
+    def settle(self) -> None:
+        """Before time passes, what was said is written: a record that is written later bears the time at which it was said."""
+        if self._app is not None:
+            self._app.house.lines.settle_all()
 
     def close(self) -> None:
         if self._app is not None:

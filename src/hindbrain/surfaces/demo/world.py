@@ -37,6 +37,7 @@ def build_world(directory: Path, *, progress: Progress | None = None) -> World:
         for number, scene in enumerate(script):
             if progress is not None:
                 progress(number, len(script), scene.name)
+            stage.settle()
             stage.clock.set(stage.clock.moment(scene.day))
             scene.play(stage)
     finally:
