@@ -5,7 +5,9 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ from hindbrain.settings import Settings
 from hindbrain.stores.home import Home
 from hindbrain.stores.locks import try_lock
 from hindbrain.stores.model import GRAPH, PROJECTION, VOCABULARY
+from hindbrain.stores.model_source import size_below
 from tests.support.dying import DIED
 from tests.support.model import tiny_weights
 from tests.support.world import World
@@ -182,6 +185,26 @@ def test_no_network_is_told_with_a_way_out(world: World, monkeypatch: pytest.Mon
     assert answer["error"]["code"] == "model_unavailable"
     assert "hindbrain model install PATH" in answer["error"]["fix"]
     assert status(world)["fix"] == "run hindbrain model install"
+
+
+def test_what_pip_takes_away_while_it_is_counted_counts_nothing(tmp_path: Path) -> None:
+    over = threading.Event()
+
+    def unpack() -> None:
+        while not over.is_set():
+            (tmp_path / "unpacked").mkdir()
+            for number in range(20):
+                (tmp_path / "unpacked" / str(number)).write_bytes(b"x" * 10)
+            shutil.rmtree(tmp_path / "unpacked")
+
+    with ThreadPoolExecutor(1) as pool:
+        pip = pool.submit(unpack)
+        seen = {size_below(tmp_path) for _ in range(3_000)}
+        over.set()
+        pip.result()
+
+    assert max(seen) <= 200
+    assert len(seen) > 1
 
 
 @pytest.mark.parametrize("step", [1, 2, 3, 4])

