@@ -23,28 +23,28 @@ from hindbrain.engines.retrieval import (
 from hindbrain.policy.retrieval import BESIDE, RAMP, WEIGHTS
 
 
-def keys(scored: list[Scored]) -> list[str]:
-    return [one.candidate.key for one in scored]
+def turns(scored: list[Scored]) -> list[int]:
+    return [one.candidate.turn for one in scored]
 
 
 def test_each_likeness_counts_by_its_share_of_the_best() -> None:
-    a = Candidate(key="a", turn=1, lexical=8.0, cosine=0.3)
-    b = Candidate(key="b", turn=2, lexical=4.0, cosine=0.6)
+    a = Candidate(turn=1, lexical=8.0, cosine=0.3)
+    b = Candidate(turn=2, lexical=4.0, cosine=0.6)
 
     first, second = fused([a, b], words=1.0)
 
     # a: 0.9 * 8/8 + 0.3/0.6; b: 0.9 * 4/8 + 0.6/0.6; no row has token states, so nothing is said by them
-    assert keys([first, second]) == ["b", "a"]
+    assert turns([first, second]) == [2, 1]
     assert first.parts == pytest.approx((WEIGHTS.lexical * 0.5, 1.0, 0.0, 0.0, 0.0))
     assert second.parts == pytest.approx((WEIGHTS.lexical, 0.5, 0.0, 0.0, 0.0))
 
 
 def test_words_that_cannot_be_trusted_leave_the_order_to_meaning() -> None:
-    a = Candidate(key="a", turn=1, lexical=1.0, cosine=0.3)
-    b = Candidate(key="b", turn=2, lexical=0.0, cosine=0.5)
+    a = Candidate(turn=1, lexical=1.0, cosine=0.3)
+    b = Candidate(turn=2, lexical=0.0, cosine=0.5)
 
-    assert keys(fused([a, b], words=1.0)) == ["a", "b"]
-    assert keys(fused([a, b], words=RAMP.least)) == ["b", "a"]
+    assert turns(fused([a, b], words=1.0)) == [1, 2]
+    assert turns(fused([a, b], words=RAMP.least)) == [2, 1]
 
 
 @pytest.mark.parametrize(
@@ -63,67 +63,67 @@ def test_trust_grows_with_the_share_of_the_question_that_words_reach(best: float
 
 
 def test_a_long_row_without_token_states_gets_the_mean_of_what_is_known() -> None:
-    short = Candidate(key="short", turn=1, lexical=4.0, cosine=0.4, late=0.8)
-    long = Candidate(key="long", turn=2, lexical=4.0, cosine=0.2)
+    short = Candidate(turn=1, lexical=4.0, cosine=0.4, late=0.8)
+    long = Candidate(turn=2, lexical=4.0, cosine=0.2)
 
-    scored = {one.candidate.key: one.parts.late for one in fused([short, long], words=1.0)}
+    scored = {one.candidate.turn: one.parts.late for one in fused([short, long], words=1.0)}
 
-    assert scored["short"] == pytest.approx(1.0)
-    assert scored["long"] == pytest.approx((1.0 + 0.5) / 2)
+    assert scored[short.turn] == pytest.approx(1.0)
+    assert scored[long.turn] == pytest.approx((1.0 + 0.5) / 2)
 
 
 def test_a_row_that_has_no_vector_yet_is_ranked_by_its_words() -> None:
-    old = Candidate(key="old", turn=1, lexical=2.0, cosine=0.5)
-    fresh = Candidate(key="fresh", turn=2, lexical=4.0)
+    old = Candidate(turn=1, lexical=2.0, cosine=0.5)
+    fresh = Candidate(turn=2, lexical=4.0)
 
-    assert keys(fused([old, fresh], words=1.0)) == ["fresh", "old"]
+    assert turns(fused([old, fresh], words=1.0)) == [fresh.turn, old.turn]
 
 
 def test_what_is_read_is_what_would_lead() -> None:
-    rows = [Candidate(key=str(n), turn=n, lexical=float(n % 4), cosine=(n % 5) / 10 if n % 3 else None) for n in range(30)]
+    rows = [Candidate(turn=n, lexical=float(n % 4), cosine=(n % 5) / 10 if n % 3 else None) for n in range(30)]
 
     for words in (1.0, RAMP.least):
         known = [(one.turn, one.lexical, one.cosine, one.prior) for one in rows]
-        assert list(map(str, leading(known, words=words, limit=9))) == keys(fused(rows, words=words))[:9]
+        assert leading(known, words=words, limit=9) == turns(fused(rows, words=words))[:9]
 
 
 def test_equal_rows_come_newest_first_and_nothing_gives_nothing() -> None:
-    rows = [Candidate(key=name, turn=turn, lexical=1.0) for turn, name in enumerate("abc")]
-    assert keys(fused(rows, words=1.0)) == ["c", "b", "a"]
-    assert keys(fused(reversed(rows), words=1.0)) == ["c", "b", "a"]
+    rows = [Candidate(turn=turn, lexical=1.0) for turn in range(3)]
+    assert turns(fused(rows, words=1.0)) == [2, 1, 0]
+    assert turns(fused(reversed(rows), words=1.0)) == [2, 1, 0]
     assert fused([], words=1.0) == []
 
 
 def test_a_conversation_that_answers_well_lifts_its_other_rows() -> None:
-    best = Candidate(key="best", turn=1, lexical=10.0, thread="t")
-    beside = Candidate(key="beside", turn=2, lexical=5.0, thread="t")
-    other = Candidate(key="other", turn=3, lexical=6.0, thread="u")
+    best = Candidate(turn=1, lexical=10.0, thread="t")
+    beside = Candidate(turn=2, lexical=5.0, thread="t")
+    other = Candidate(turn=3, lexical=6.0, thread="u")
 
-    assert keys(fused([best, beside, other], words=1.0)) == ["best", "beside", "other"]
-    assert keys(fused([replace(one, thread="") for one in (best, beside, other)], words=1.0)) == ["best", "other", "beside"]
+    assert turns(fused([best, beside, other], words=1.0)) == [1, 2, 3]
+    assert turns(fused([replace(one, thread="") for one in (best, beside, other)], words=1.0)) == [1, 3, 2]
 
 
 def test_a_message_is_found_by_its_best_chunk_and_a_repeated_text_shows_once() -> None:
     rows = [
-        Candidate(key="m1-a", turn=1, lexical=9.0, message="m1"),
-        Candidate(key="m1-b", turn=2, lexical=8.0, message="m1"),
-        Candidate(key="x", turn=3, lexical=7.0),
-        Candidate(key="y", turn=4, lexical=6.0),
+        Candidate(turn=1, lexical=9.0, message="m1"),
+        Candidate(turn=2, lexical=8.0, message="m1"),
+        Candidate(turn=3, lexical=7.0),
+        Candidate(turn=4, lexical=6.0),
     ]
     ranked = best_of_each(fused(rows, words=1.0))
 
-    assert keys(ranked) == ["m1-a", "x", "y"]
-    assert keys(distinct(ranked, {"m1-a": "mine", "x": "same", "y": "same"}, 10)) == ["m1-a", "x"]
-    assert keys(distinct(ranked, {key: key for key in keys(ranked)}, 2)) == ["m1-a", "x"]
+    assert turns(ranked) == [1, 3, 4]
+    assert turns(distinct(ranked, {1: "mine", 3: "same", 4: "same"}, 10)) == [1, 3]
+    assert turns(distinct(ranked, {turn: str(turn) for turn in turns(ranked)}, 2)) == [1, 3]
 
 
 def test_a_text_of_many_conversations_is_shown_for_two_of_them() -> None:
-    rows = [Candidate(key=f"{thread}{turn}", turn=turn, lexical=9.0 - turn, thread=thread) for turn, thread in enumerate("aabcd")]
+    rows = [Candidate(turn=turn, lexical=9.0 - turn, thread=thread) for turn, thread in enumerate("aabcd")]
 
     ranked = fused(rows, words=1.0)
 
-    assert keys(distinct(ranked, dict.fromkeys(keys(ranked), "restart the worker"), 10)) == ["a0", "b2"]
-    assert len(distinct(ranked, dict.fromkeys(keys(ranked), ""), 10)) == 5  # what has no words is not compared by them
+    assert turns(distinct(ranked, dict.fromkeys(turns(ranked), "restart the worker"), 10)) == [0, 2]
+    assert len(distinct(ranked, dict.fromkeys(turns(ranked), ""), 10)) == 5  # what has no words is not compared by them
 
 
 def test_tokens_of_the_turn_beside_count_a_little_less() -> None:

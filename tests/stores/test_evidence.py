@@ -82,13 +82,16 @@ def test_store_an_id_with_another_content_is_refused_and_nothing_is_kept(store: 
 def test_store_deleted_evidence_is_shown_by_no_read_and_can_come_back(store: BrainStore) -> None:
     row = evidence("a", "needle here", thread="t", wing="w")
     observe(store, row, evidence("b", "needle there"))
+    turns = list(store.turns(Where(wing="w")))
+    assert (store.evidence_at([*turns, 999]), store.evidence_words(turns)) == ({turns[0]: row}, {turns[0]: {"needle", "here"}})
 
     with store.writing() as writer:
         assert writer.delete_evidence([EvidenceId("absent"), row.id], at=5) == (row.id,)
         assert writer.delete_evidence([row.id], at=6) == ()
 
     assert found(store, "needle") == ("b",)
-    assert (store.evidence([row.id]), store.evidence_words([row.id]), store.thread("t", first=0, last=9)) == ({}, {}, ())
+    assert (store.evidence([row.id]), store.thread("t", first=0, last=9)) == ({}, ())
+    assert (store.evidence_at(turns), store.evidence_words(turns), store.seats(turns)) == ({}, {}, {})
     assert (store.turns(Where(wing="w")), store.counts().evidence, store.check()) == (frozenset(), 1, ())
     assert store.evidence([row.id], deleted=True) == {row.id: replace(row, deleted_at=5)}
 
@@ -216,10 +219,8 @@ def test_store_the_words_around_a_row_weigh_half(store: BrainStore) -> None:
     answer = store.find(["needle"], limit=9, shelf=Shelf.EVIDENCE)
 
     assert names(store, answer, Shelf.EVIDENCE) == ("itself", "beside")
-    assert store.evidence_words([EvidenceId("beside"), EvidenceId("itself")]) == {
-        "beside": {"a", "b", "c"},
-        "itself": {"needle", "b", "c"},
-    }
+    itself, beside = answer.turns
+    assert store.evidence_words([beside, itself]) == {beside: {"a", "b", "c"}, itself: {"needle", "b", "c"}}
 
 
 def test_store_neighbours_that_came_later_replace_the_words_around(store: BrainStore) -> None:
@@ -277,9 +278,54 @@ def test_store_a_seat_tells_where_a_live_row_stands(store: BrainStore) -> None:
 
     (seat,) = store.seats([*turns, 999]).values()
 
-    assert (seat.id, seat.thread, seat.position, seat.message) == ("said", "t", 4, row.message)
+    assert (seat.thread, seat.position, seat.message) == ("t", 4, row.message)
     assert (seat.speaker, seat.role, seat.anchor_kind, seat.anchor_id) == ("Ada", "user", row.anchor.kind, row.anchor.id)
     assert store.seats([]) == {}
+
+
+def seated(store: BrainStore) -> dict[int, tuple[object, ...]]:
+    """Where each row stands by `seats`, held against the rows themselves."""
+    rows = store.evidence_at(list(range(400)))
+    seats = store.seats(list(range(400)))
+    known = {
+        turn: (row.thread, row.position, row.speaker, row.role, row.anchor.kind, row.anchor.id) for turn, row in rows.items()
+    }
+    assert {turn: (*seat[:2], *seat[3:]) for turn, seat in seats.items()} == known
+    for one, row in rows.items():
+        same = {other for other in rows if seats[other].message == seats[one].message}
+        assert same == {other for other in rows if rows[other].message == row.message}
+        assert bool(seats[one].message) == bool(row.message)
+    return known
+
+
+def test_store_seats_follow_every_row_that_comes_and_goes(store: BrainStore) -> None:
+    """However often they are asked: from the second time on they may come from memory."""
+    places = [
+        evidence(f"e{n}", f"text {n}", thread=f"t{n % 3}" if n % 4 else None, position=n, message=f"m{n % 5}" if n % 5 else "",
+                 speaker=f"s{n % 2}", anchor=TREE if n % 6 else REPO)
+        for n in range(60)
+    ]  # fmt: skip
+    assert seated(store) == {}
+    observe(store, *places[:30])
+    assert len(seated(store)) == len(seated(store)) == 30
+
+    observe(store, *places[30:])
+    put(store, "a-claim", "of other words")
+    before = seated(store)
+    with store.writing() as writer:
+        writer.delete_evidence([places[3].id], at=1)
+    few = seated(store)
+    with store.writing() as writer:
+        writer.delete_evidence([one.id for one in places[4:40]], at=2)
+    many = seated(store)
+    observe(store, *places[3:10])
+    back = seated(store)
+    with store.writing() as writer:
+        writer.erase_evidence([one.id for one in places[:20]])
+
+    assert (len(before), len(few), len(many), len(back), len(seated(store))) == (60, 59, 23, 30, 20)
+    assert set(few) < set(before)
+    assert max(back) > max(before)  # who comes back has a seat of its own
 
 
 def test_store_a_filter_restricts_before_anything_is_cut(store: BrainStore) -> None:

@@ -16,7 +16,7 @@ from hindbrain.stores.vector_port import Embedded, Shelf
 from tests.stores.conftest import BRAIN
 from tests.stores.disks import Disk
 from tests.stores.test_sqlite import files_with
-from tests.stores.values import evidence, found, observe
+from tests.stores.values import evidence, found, observe, put
 from tests.stores.workers import die_while_observing
 
 
@@ -37,6 +37,50 @@ def disk(request: pytest.FixtureRequest) -> Iterator[Disk]:
     made = Disk(f"watched-{request.node.name}")
     yield made
     made.unregister()
+
+
+# --- seats that are kept in memory -----------------------------------------------------------------------------------------
+
+
+def threads(store: SqliteStore) -> list[str | None]:
+    return [seat.thread for _, seat in sorted(store.seats(list(range(200))).items())]
+
+
+def test_store_seats_in_memory_follow_what_others_write(brain: SqliteStore, directory: Path) -> None:
+    other = SqliteStore(directory, BRAIN)
+    observe(brain, *(evidence(f"e{n}", "x", thread=f"t{n}") for n in range(50)))
+    assert len(threads(brain)) == len(threads(brain)) == 50
+
+    observe(other, evidence("late", "x", thread="late"))
+    with other.writing() as writer:
+        writer.delete_evidence([EvidenceId("e0")], at=1)
+    after_one = threads(brain)
+    with other.writing() as writer:
+        writer.erase_evidence([EvidenceId(f"e{n}") for n in range(1, 40)])
+    other.close()
+
+    assert after_one == [*(f"t{n}" for n in range(1, 50)), "late"]
+    assert threads(brain) == [*(f"t{n}" for n in range(40, 50)), "late"]
+
+
+def test_store_seats_in_memory_are_not_those_of_another_database(tmp_path: Path) -> None:
+    """As many rows under the same turns, from a copy that was put back: only the record tells them apart."""
+    for name in ("mine", "theirs"):
+        store = SqliteStore(tmp_path / name, BRAIN)
+        put(store, name, name)
+        observe(store, *(evidence(f"{name}{n}", "x", thread=name) for n in range(5)))
+        store.close()
+    store = SqliteStore(tmp_path / "mine", BRAIN)
+    assert threads(store) == threads(store) == ["mine"] * 5
+    theirs = apsw.Connection(str(tmp_path / "theirs" / "brain.db"))
+    mine = apsw.Connection(str(tmp_path / "mine" / "brain.db"))
+    with mine.backup("main", theirs, "main") as copying:
+        copying.step()
+    for one in (mine, theirs):
+        one.close()
+
+    assert threads(store) == ["theirs"] * 5
+    store.close()
 
 
 # --- crashes ----------------------------------------------------------------------------------------------------------------

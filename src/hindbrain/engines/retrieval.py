@@ -6,7 +6,7 @@ many poor candidates came along. Words lead as far as they can be trusted: a que
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
@@ -66,13 +66,12 @@ _NAME = re.compile(r"(?<=[\w,;:'’)] )([A-Z][a-z]\w*)")
 class Candidate:
     """A row that may answer, with how it is like the question. None: not compared that way."""
 
-    key: str
     turn: int
     lexical: float = 0.0  # BM25
     cosine: float | None = None
     late: float | None = None
     prior: float = 0.0
-    message: str = ""  # what a chunk is a piece of; empty for a row that is whole
+    message: Hashable = ""  # what a chunk is a piece of; false for a row that is whole
     thread: str = ""  # the conversation or document it stands in
 
 
@@ -160,7 +159,7 @@ def leading(rows: Sequence[tuple[int, float, float | None, float]], *, words: fl
 
 def best_of_each(scored: Iterable[Scored]) -> list[Scored]:
     """One row for each message: a long one is found by its best piece."""
-    seen: set[str] = set()
+    seen: set[Hashable] = set()
     kept = []
     for one in scored:
         if not one.candidate.message or one.candidate.message not in seen:
@@ -169,14 +168,14 @@ def best_of_each(scored: Iterable[Scored]) -> list[Scored]:
     return kept
 
 
-def distinct(scored: Iterable[Scored], said: Mapping[str, str], limit: int) -> list[Scored]:
+def distinct(scored: Iterable[Scored], said: Mapping[int, str], limit: int) -> list[Scored]:
     """The first rows of which none says what an earlier one of its conversation says, nor what COPIES of others say."""
     seen: dict[str, set[str]] = {}
     kept: list[Scored] = []
     for one in scored:
         if len(kept) >= limit:
             break
-        text = said[one.candidate.key]
+        text = said[one.candidate.turn]
         threads = seen.setdefault(text, set())
         if not text or (one.candidate.thread not in threads and len(threads) < COPIES):
             threads.add(one.candidate.thread)

@@ -104,8 +104,7 @@ class EvidenceErasure:
     @staticmethod
     def _with_words(opened: OpenBrain, text: str) -> list[Evidence]:
         found = opened.store.find(query_terms(text)[:64], limit=_SAME_MOST, shelf=Shelf.EVIDENCE)
-        ids = [seat.id for seat in opened.store.seats(found.turns).values()]
-        return list(opened.store.evidence(ids).values())
+        return list(opened.store.evidence_at(found.turns).values())
 
     def _erase(self, caller: Caller, opened: OpenBrain, row: Evidence, ids: Sequence[EvidenceId], reason: str) -> dict[str, Any]:
         salt, now = self._gateway.salt(opened), self._clock()

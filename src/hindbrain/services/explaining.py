@@ -96,23 +96,29 @@ def boosts_of(*, verified: bool, stale: bool, graded_wrong: bool) -> list[Told]:
 
 
 def evidence_tried(
-    brain: str, scored: Sequence[Scored], by: Mapping[str, Mapping[int, Mapping[str, float]]], out: Mapping[str, str]
+    brain: str,
+    scored: Sequence[Scored],
+    names: Mapping[int, str],
+    by: Mapping[str, Mapping[int, Mapping[str, float]]],
+    out: Mapping[int, str],
 ) -> list[Tried]:
-    """Candidates of evidence as they were scored. `out` says of an id why it is not among the rows."""
+    """Candidates of evidence as they were scored, if they are still there. `out` says why one is not among the rows."""
     found = []
     for one in scored:
         turn = one.candidate.turn
+        if (name := names.get(turn)) is None:
+            continue
         ways: dict[str, Mapping[str, float] | None] = {name: known.get(turn) for name, known in by.items()}
         found.append(
             Tried(
                 kind="evidence",
-                id=one.candidate.key,
+                id=name,
                 brain=brain,
-                label=one.candidate.key,
+                label=name,
                 score=one.score,
                 ways=ways,
                 parts=one.parts._asdict(),
-                out=out.get(one.candidate.key),
+                out=out.get(turn),
             )
         )
     return found

@@ -106,6 +106,11 @@ class Recall:
         gaps: list[Gap] = [*route.gaps]
         feeds: dict[str, Feed] = {}
         options = {"limit": take, "min_score": min_score, "include_history": include_history, "trace": trace}
+        # Evidence is asked first, though it is told last: its words take as long to look up as the model needs for the question,
+        # so both are done at once, and claims find the question's vectors made.
+        seen, held, unseen = (
+            self._evidence(route, query, asked, limit=evidence, min_score=min_score, trace=trace) if evidence else ([], 0, [])
+        )
         if asked is not TierAsked.MEDULLA:
             if route.brain is not None:
                 feeds["project"] = self._guarded(route.brain, query, gaps, options)
@@ -123,9 +128,7 @@ class Recall:
         if not rows and fallback and any(exists.values()):
             rows, note = self._fallback(route, feeds, gaps)
         self._budget(rows, conflicts)
-        seen, held = (
-            self._evidence(route, query, asked, gaps, limit=evidence, min_score=min_score, trace=trace) if evidence else ([], 0)
-        )
+        gaps += [one for one in unseen if one not in gaps]
         return Beat(
             rows=rows,
             tier=asked.value,
@@ -145,13 +148,13 @@ class Recall:
         route: Route,
         query: str | None,
         asked: TierAsked,
-        gaps: list[Gap],
         *,
         limit: int,
         min_score: float,
         trace: Trace | None,
-    ) -> tuple[list[Row], int]:
+    ) -> tuple[list[Row], int, list[Gap]]:
         """Rows of raw evidence of the same brains, if any is relevant, and how many there are. A failure is a named gap."""
+        gaps: list[Gap] = []
         brains = [route.brain] if route.brain is not None and asked is not TierAsked.MEDULLA else []
         brains += [self._brains.home.medulla()] if asked is not TierAsked.PROJECT and self._brains.has_medulla() else []
         rows: list[Row] = []
@@ -168,7 +171,7 @@ class Recall:
                 text = f"the evidence of {brain.display_name} did not answer: {failure}"
                 gaps.append(gap("evidence_unreachable", text, "hindbrain doctor"))
                 continue
-            gaps += [one for one in found.served.gaps(brain.display_name) if one not in gaps]
+            gaps += found.served.gaps(brain.display_name)
             now = self._clock()
             rows += [
                 evidence_row(brain, hit.evidence, hit.score, hit.parts, now=now, stale_after_days=self._stale_after_days)
@@ -179,7 +182,7 @@ class Recall:
         for row, share in zip(rows, shares([tokens(row["text"]) for row in rows], room), strict=True):
             if (text := cut(row["text"], share)) != row["text"]:
                 row["text"], row["truncated"] = text, True
-        return rows, exists
+        return rows, exists, gaps
 
     def _guarded(self, brain: Brain, query: str | None, gaps: list[Gap], options: dict[str, Any]) -> Feed:
         """A feed that fails is a named gap, never a failed answer."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from hindbrain.domain.anchor import LEGACY, AnchorKind
 from hindbrain.domain.errors import Busy, StoreUnavailable
-from hindbrain.domain.evidence import Evidence, EvidenceId
+from hindbrain.domain.evidence import Evidence
 from hindbrain.engines.ranking import coverage
 from hindbrain.engines.retrieval import (
     Candidate,
@@ -299,7 +299,6 @@ class Retrieval:
         priors = _priors(seats, anchors, named)
         chosen = [
             Candidate(
-                key=seats[turn].id,
                 turn=turn,
                 lexical=gathered.scores.get(turn, 0.0),
                 cosine=gathered.cosines.get(turn),
@@ -317,11 +316,11 @@ class Retrieval:
         weight = self._relevance(opened, gathered, ranked[:FLOOR_ROWS], speaker=bool(named))
         shown = kept if weight >= 0 or not floor else []
         if trace is not None:
-            trace.put("evidence", opened.brain.name, _tried(opened.brain.name, gathered, scored, near, rows, kept, shown))
+            trace.put("evidence", opened.brain.name, _tried(opened, gathered, scored, near, rows, kept, shown))
         search = Search(
             hits=tuple(
                 Hit(
-                    evidence=rows[EvidenceId(one.candidate.key)],
+                    evidence=rows[one.candidate.turn],
                     turn=one.candidate.turn,
                     score=one.score,
                     cosine=one.candidate.cosine,
@@ -337,13 +336,13 @@ class Retrieval:
         return search, len(shown) == len(kept) < len(near) and len(ranked) < len(turns)
 
     @staticmethod
-    def _read(opened: OpenBrain, ranked: Sequence[Scored], limit: int) -> tuple[list[Scored], dict[EvidenceId, Evidence]]:
+    def _read(opened: OpenBrain, ranked: Sequence[Scored], limit: int) -> tuple[list[Scored], dict[int, Evidence]]:
         """The first rows that say something of their own, with what they say."""
         read = max(2 * limit, _READ)
         while True:
-            rows = opened.store.evidence([EvidenceId(one.candidate.key) for one in ranked[:read]])
-            there = [one for one in ranked[:read] if one.candidate.key in rows]
-            said = {one.candidate.key: fold(rows[EvidenceId(one.candidate.key)].content) for one in there}
+            rows = opened.store.evidence_at([one.candidate.turn for one in ranked[:read]])
+            there = [one for one in ranked[:read] if one.candidate.turn in rows]
+            said = {turn: fold(row.content) for turn, row in rows.items()}
             kept = distinct(there, said, limit)
             if len(kept) >= limit or read >= len(ranked):
                 return kept, rows
@@ -387,7 +386,7 @@ class Retrieval:
     def _relevance(opened: OpenBrain, gathered: Gathered, best: Sequence[Scored], *, speaker: bool) -> float:
         """How much is about the question. Where vectors lag, either way of finding is enough."""
         found, words = gathered.found, gathered.words
-        said = opened.store.evidence_words([EvidenceId(one.candidate.key) for one in best])
+        said = opened.store.evidence_words([one.candidate.turn for one in best])
         covered = max((coverage(words, (), own, found.frequencies, found.total) for own in said.values()), default=0.0)
         whole = gathered.weight(words)
         unknown = [word for word in words if not found.frequencies.get(word, 0)]
@@ -421,28 +420,29 @@ def late_weights(gathered: Gathered) -> list[float]:
 
 
 def _tried(
-    brain: str,
+    opened: OpenBrain,
     gathered: Gathered,
     scored: Sequence[Scored],
     near: Sequence[Scored],
-    read: Mapping[EvidenceId, Evidence],
+    read: Mapping[int, Evidence],
     kept: Sequence[Scored],
     shown: Sequence[Scored],
 ) -> list[Tried]:
     """What became of each row that was compared, for somebody who asks why."""
     late = {one.candidate.turn: one.candidate.late for one in scored if one.candidate.late is not None}
     by = {"words": ranks(gathered.scores), "meaning": ranks(gathered.cosines), "late": ranks(late)}
-    places = {one.candidate.key for one in near}, {one.candidate.key for one in kept}, {one.candidate.key for one in shown}
-    out: dict[str, str] = {}
+    places = {one.candidate.turn for one in near}, {one.candidate.turn for one in kept}, {one.candidate.turn for one in shown}
+    out: dict[int, str] = {}
     for one in scored:
-        key = one.candidate.key
-        if key in places[1] and key not in places[2]:
-            out[key] = NOTHING_RELEVANT
-        elif key not in places[0]:
-            out[key] = BELOW_FLOOR if one.candidate.lexical <= 0 else REPEATS
-        elif key not in places[1] and key in read:
-            out[key] = REPEATS
-    return evidence_tried(brain, scored, by, out)
+        turn = one.candidate.turn
+        if turn in places[1] and turn not in places[2]:
+            out[turn] = NOTHING_RELEVANT
+        elif turn not in places[0]:
+            out[turn] = BELOW_FLOOR if one.candidate.lexical <= 0 else REPEATS
+        elif turn not in places[1] and turn in read:
+            out[turn] = REPEATS
+    names = opened.store.keys(Shelf.EVIDENCE, [one.candidate.turn for one in scored])
+    return evidence_tried(opened.brain.name, scored, names, by, out)
 
 
 def _by_words(state: IndexState) -> Served:

@@ -157,8 +157,7 @@ class MemoryEvidenceReads:
     _state: EvidenceState
 
     def seats(self, turns: Sequence[int]) -> dict[int, Seat]:
-        live = {held.turn: held.row for held in self._state.live_evidence()}
-        return {turn: _seat(live[turn]) for turn in turns if turn in live}
+        return {turn: _seat(row) for turn, row in self.evidence_at(turns).items()}
 
     def turns(self, where: Where) -> frozenset[int]:
         return frozenset(held.turn for held in self._state.live_evidence(where))
@@ -166,6 +165,10 @@ class MemoryEvidenceReads:
     def evidence(self, ids: Sequence[EvidenceId], *, deleted: bool = False) -> dict[EvidenceId, Evidence]:
         held = self._state.evidence
         return {id_: held[id_].row for id_ in ids if id_ in held and (deleted or held[id_].row.deleted_at is None)}
+
+    def evidence_at(self, turns: Sequence[int]) -> dict[int, Evidence]:
+        live = {held.turn: held.row for held in self._state.live_evidence()}
+        return {turn: live[turn] for turn in turns if turn in live}
 
     def each_evidence(self, where: Where | None = None) -> Iterator[Evidence]:
         yield from (held.row for held in self._state.live_evidence(where))
@@ -199,9 +202,9 @@ class MemoryEvidenceReads:
         found = (row for row in rows if row.thread == thread and first <= row.position <= last)
         return tuple(sorted(found, key=lambda row: row.position))  # stable: rows of one position stay in the order they came
 
-    def evidence_words(self, ids: Sequence[EvidenceId]) -> dict[EvidenceId, frozenset[str]]:
-        live = {held.row.id: held for held in self._state.live_evidence()}
-        return {id_: frozenset(live[id_].text) for id_ in ids if id_ in live}
+    def evidence_words(self, turns: Sequence[int]) -> dict[int, frozenset[str]]:
+        live = {held.turn: held for held in self._state.live_evidence()}
+        return {turn: frozenset(live[turn].text) for turn in turns if turn in live}
 
     def sources(self, scope: str | None = None) -> tuple[Source, ...]:
         return tuple(one for (_, its), one in sorted(self._state.sources.items()) if scope in (None, its))
@@ -214,5 +217,5 @@ class MemoryEvidenceReads:
 
 
 def _seat(row: Evidence) -> Seat:
-    place = (row.id, row.thread, row.position, row.message, row.speaker, row.role)
+    place = (row.thread, row.position, row.message, row.speaker, row.role)
     return Seat(*place, row.anchor.kind.value, row.anchor.id)

@@ -1,7 +1,7 @@
 """The port: what a brain's database must do, in plain values. The in-memory twin is the reference model; SQLite and
 PostgreSQL are proved against it by one contract suite."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -107,12 +107,11 @@ class Where:
 
 
 class Seat(NamedTuple):
-    """Where a row of evidence stands, without what it says."""
+    """Where a row of evidence stands and who said it, without what it says."""
 
-    id: EvidenceId
     thread: str | None
     position: int
-    message: str
+    message: Hashable  # equal for all pieces of one message, false for a row that is none; no more is to be read from it
     speaker: str | None
     role: str | None
     anchor_kind: str
@@ -372,6 +371,10 @@ class BrainStore(CardReading, ExperienceReading, ModelCallReading, MissionReadin
         """Rows by id; with `deleted` also those that are marked so."""
         ...
 
+    def evidence_at(self, turns: Sequence[int]) -> dict[int, Evidence]:
+        """Live rows by turn."""
+        ...
+
     def each_evidence(self, where: Where | None = None) -> Iterator[Evidence]:
         """Every live row, by the order in which they came. Streams."""
         ...
@@ -396,8 +399,8 @@ class BrainStore(CardReading, ExperienceReading, ModelCallReading, MissionReadin
         """Live rows of one conversation or document from one position to another, in order."""
         ...
 
-    def evidence_words(self, ids: Sequence[EvidenceId]) -> dict[EvidenceId, frozenset[str]]:
-        """The words by which each of these live rows is found, without those of its neighbours."""
+    def evidence_words(self, turns: Sequence[int]) -> dict[int, frozenset[str]]:
+        """turn -> the words by which each of these live rows is found, without those of its neighbours."""
         ...
 
     def sources(self, scope: str | None = None) -> tuple[Source, ...]:

@@ -16,7 +16,7 @@ from hindbrain.stores.sql_rows import COLUMNS, Head, Row, Session, TextIndex, up
 from hindbrain.stores.sql_terms import joined
 from hindbrain.stores.vector_port import Shelf
 
-__all__ = ["MARKED", "UNMARKED", "EvidenceReads", "EvidenceWriter", "clashing", "evidence_values", "where_values"]
+__all__ = ["LIVE_TURNS", "MARKED", "UNMARKED", "EvidenceReads", "EvidenceWriter", "clashing", "evidence_values", "where_values"]
 
 PAGE = 500  # rows of one page of a stream; observations are short
 
@@ -24,6 +24,7 @@ _SHOWN = tuple(name for name in COLUMNS["evidence"] if name not in ("brain_id", 
 _ROW = f"select {', '.join(f'e.{name}' for name in _SHOWN)} from evidence e where e.brain_id = ?"
 _LIVE = f"{_ROW} and e.deleted_at is null"
 _SEATS = f"select turn, {', '.join(Seat._fields)} from evidence where brain_id = ? and deleted_at is null and turn"
+LIVE_TURNS = "select turn from evidence where brain_id = ? and deleted_at is null and turn"
 MARKED = f"{_LIVE} and e.importance > 0 order by e.importance desc, e.added_at desc, e.id desc limit ?"
 UNMARKED = f"{_LIVE} and e.importance = 0 order by e.turn desc limit ?"
 _PLAIN = ("wing", "room", "domain", "field", "provenance", "source_type", "source", "thread", "anchor_kind")
@@ -47,23 +48,36 @@ def evidence_values(one: Evidence, turn: int) -> Row:
 
 def evidence_of(row: Row) -> Evidence:
     """A row as a value; a row that breaks a rule of the domain was not written by us, and is told and not shown."""
-    held = dict(zip(_SHOWN, row, strict=True))
-    del held["turn"]
+    id_, _, content, source, source_type, provenance, domain, field, wing, room, tags, importance, chunk_index, *rest = row
+    normalize_version, kind, anchor_id, parent, thread, position, message, speaker, role, said_at, added_at, deleted_at = rest
     try:
-        kind, anchor_id, parent = (held.pop(name) for name in ("anchor_kind", "anchor_id", "parent_anchor_id"))
         return Evidence(
-            **{
-                **held,
-                "source_type": SourceType(held["source_type"]),
-                "provenance": Provenance(held["provenance"]),
-                "domain": Domain(held["domain"]),
-                "tags": tuple(json.loads(held["tags"])),
-                "anchor": Anchor(kind=AnchorKind(kind), id=anchor_id, parent=parent),
-            }
+            id=id_,
+            content=content,
+            source=source,
+            source_type=SourceType(source_type),
+            provenance=Provenance(provenance),
+            anchor=Anchor(kind=AnchorKind(kind), id=anchor_id, parent=parent),
+            added_at=added_at,
+            domain=Domain(domain),
+            field=field,
+            wing=wing,
+            room=room,
+            tags=tuple(json.loads(tags)) if tags != "[]" else (),
+            importance=importance,
+            chunk_index=chunk_index,
+            normalize_version=normalize_version,
+            thread=thread,
+            position=position,
+            message=message,
+            speaker=speaker,
+            role=role,
+            said_at=said_at,
+            deleted_at=deleted_at,
         )
     except (HindbrainError, ValueError) as error:
         raise StoreUnavailable(
-            f"the metadata of evidence {held['id']} is not valid: {error}", fix="restore the brain from a backup of brain.db"
+            f"the metadata of evidence {id_} is not valid: {error}", fix="restore the brain from a backup of brain.db"
         ) from error
 
 
@@ -269,6 +283,13 @@ class EvidenceReads(ABC):
         by_id = {row[0]: evidence_of(row) for row in found}
         return {id_: by_id[id_] for id_ in ids if id_ in by_id}
 
+    def evidence_at(self, turns: Sequence[int]) -> dict[int, Evidence]:
+        if not turns:
+            return {}
+        found = self._asked(f"{_LIVE} and e.turn {self.among}", (self.brain_id, self.listed(turns)))
+        by_turn = {row[1]: evidence_of(row) for row in found}
+        return {turn: by_turn[turn] for turn in turns if turn in by_turn}
+
     def each_evidence(self, where: Where | None = None) -> Iterator[Evidence]:
         said, values = self.conditions(where)
         last = 0
@@ -314,11 +335,11 @@ class EvidenceReads(ABC):
         )
         return tuple(map(evidence_of, found))
 
-    def evidence_words(self, ids: Sequence[EvidenceId]) -> dict[EvidenceId, frozenset[str]]:
-        if not ids:
+    def evidence_words(self, turns: Sequence[int]) -> dict[int, frozenset[str]]:
+        if not turns:
             return {}
-        statement = f"select id, terms from evidence where brain_id = ? and deleted_at is null and id {self.among}"
-        return {id_: frozenset(terms.split()) for id_, terms in self._asked(statement, (self.brain_id, self.listed(ids)))}
+        statement = f"select turn, terms from evidence where brain_id = ? and deleted_at is null and turn {self.among}"
+        return {turn: frozenset(terms.split()) for turn, terms in self._asked(statement, (self.brain_id, self.listed(turns)))}
 
     def sources(self, scope: str | None = None) -> tuple[Source, ...]:
         names = COLUMNS["source"][1:]

@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import TracebackType
 from typing import NoReturn
 from weakref import WeakKeyDictionary
 
@@ -16,6 +17,9 @@ from hindbrain.domain.brain import BrainId
 from hindbrain.domain.errors import Busy, StoreUnavailable
 from hindbrain.stores.locks import try_lock
 from hindbrain.stores.migrations import MIGRATIONS, Migration, outstanding
+from hindbrain.stores.port import Seat
+from hindbrain.stores.seating import KeptSeating
+from hindbrain.stores.sql_evidence import LIVE_TURNS
 from hindbrain.stores.sql_rows import Gone, Session
 from hindbrain.stores.sqlite_files import (
     SqliteSession,
@@ -63,6 +67,28 @@ class _OldSchema(Exception):
     """brain.db is empty, older than this release, or came out of a backup."""
 
 
+class _Borrowed:
+    """A connection for one block; what goes wrong in the block decides whether it is kept. No generator: a question takes dozens
+    of these."""
+
+    __slots__ = ("_connection", "_file", "_index", "_store")
+
+    def __init__(self, store: "SqliteStore", *, index: bool = True) -> None:
+        self._store = store
+        self._index = index  # whether it is asked too
+
+    def __enter__(self) -> apsw.Connection:
+        self._connection, self._file = self._store.take(index=self._index)
+        return self._connection
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        # After these SQLite has rolled back and can go on reading; a new connection could not even be opened on a full disk.
+        if isinstance(error, apsw.Error) and not isinstance(error, apsw.FullError | apsw.IOError | apsw.ReadOnlyError):
+            self._connection.close()
+        else:
+            self._store.give_back(self._connection, self._file)
+
+
 class SqliteStore(SqliteText):
     """One brain in a directory of its own. Safe for several threads and processes."""
 
@@ -88,9 +114,10 @@ class SqliteStore(SqliteText):
         # How common words are, for each connection with the state of its index in which they were counted.
         self._counts: WeakKeyDictionary[apsw.Connection, tuple[int, dict[Shelf, dict[str, int]]]] = WeakKeyDictionary()
         self._closed = False
+        self._seating = KeptSeating(brain_id)
         self._vectors = SqliteVectors(directory / "vectors.db", self, vfs=vfs)
         create_private(self.path)
-        with translated(self.path), self._borrowed() as connection:
+        with translated(self.path), _Borrowed(self) as connection:
             session = SqliteSession(connection)
             current = self.mark(session) == self.end(session)
             unclean = session.rows("select 1 from meta where brain_id = ? and key = ?", (self.brain_id, SCRUB))
@@ -145,24 +172,8 @@ class SqliteStore(SqliteText):
             raise
         return connection, file
 
-    @contextmanager
-    def _borrowed(self) -> Iterator[apsw.Connection]:
-        connection, file = self._take()
-        try:
-            yield connection
-        except (apsw.FullError, apsw.IOError, apsw.ReadOnlyError):
-            # SQLite rolled back and can go on reading; a new connection could not even be opened on a full disk.
-            self._give_back(connection, file)
-            raise
-        except apsw.Error:
-            connection.close()
-            raise
-        except BaseException:
-            self._give_back(connection, file)
-            raise
-        self._give_back(connection, file)
-
-    def _take(self) -> tuple[apsw.Connection, int]:
+    def take(self, *, index: bool) -> tuple[apsw.Connection, int]:
+        """A connection that nobody else has, with the file of its index. Who asks nothing of the index takes any."""
         if self._closed:
             raise StoreUnavailable(f"{self.path} was closed", fix="open the brain again")
         while self._idle:
@@ -170,13 +181,15 @@ class SqliteStore(SqliteText):
                 connection, file = self._idle.pop()
             except IndexError:
                 break
+            if not index:
+                return connection, file
             with suppress(OSError):
                 if os.stat(self._index_path).st_ino == file:
                     return connection, file
             connection.close()  # another process renewed the index, or somebody removed it
         return self._connect()
 
-    def _give_back(self, connection: apsw.Connection, file: int) -> None:
+    def give_back(self, connection: apsw.Connection, file: int) -> None:
         if connection.in_transaction:
             connection.execute("rollback")
         if self._closed:
@@ -186,20 +199,20 @@ class SqliteStore(SqliteText):
 
     @contextmanager
     def reading(self) -> Iterator[Session]:
-        with translated(self.path), self._borrowed() as connection:
+        with translated(self.path), _Borrowed(self) as connection:
             connection.execute("begin")
             yield SqliteSession(connection)
             connection.execute("commit")
 
     @contextmanager
     def asking(self) -> Iterator[Session]:
-        with translated(self.path), self._borrowed() as connection:
+        with translated(self.path), _Borrowed(self, index=False) as connection:
             yield SqliteSession(connection)
 
     @contextmanager
     def transaction(self) -> Iterator[Session]:
         try:
-            with translated(self.path), self._turns.taken(TURN_SECONDS), self._borrowed() as connection:
+            with translated(self.path), self._turns.taken(TURN_SECONDS), _Borrowed(self) as connection:
                 session = SqliteSession(connection)
                 session.rows("begin immediate")
                 self.catch_up(session)
@@ -292,6 +305,16 @@ class SqliteStore(SqliteText):
             known.clear()
         return known
 
+    def seats(self, turns: Sequence[int]) -> dict[int, Seat]:
+        if not turns or not self._seating.worthwhile:
+            return super().seats(turns)
+        with self._seating.lock, self.reading() as session:
+            found, all_live = self._seating.seats(session, self.read_head(session), turns)
+            if all_live:
+                return found
+            live = session.rows(f"{LIVE_TURNS} {self.among}", (self.brain_id, self.listed(list(found))))
+        return {turn: found[turn] for (turn,) in live}
+
     def heal(self, seconds: float) -> None:
         """Catch up if it is our turn soon; otherwise a writer is at work, and each writer catches up first."""
         with self._turns.taken(seconds) as mine:
@@ -357,6 +380,7 @@ class SqliteStore(SqliteText):
             for path in self.path.parent.glob(pattern):
                 if not path.is_dir():  # no work of ours
                     path.unlink(missing_ok=True)
+        self._seating.forget()
         self._vectors.scrub()
         with translated(self.path):
             connection = self._open(SCRUB_MS)
@@ -371,7 +395,7 @@ class SqliteStore(SqliteText):
                 session.rows("delete from meta where brain_id = ? and key = ?", (self.brain_id, SCRUB))
 
     def backup(self, target: Path) -> None:
-        with translated(self.path), self._borrowed() as connection:
+        with translated(self.path), _Borrowed(self) as connection:
             copy_file(connection, target)
 
     def check(self) -> tuple[str, ...]:

@@ -5,12 +5,13 @@ import sys
 import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
+from types import TracebackType
 
 import apsw
 
-from hindbrain.domain.errors import Busy, StoreUnavailable
+from hindbrain.domain.errors import Busy, HindbrainError, StoreUnavailable
 from hindbrain.stores.atomic import sync_directory
 from hindbrain.stores.migrations import MIGRATIONS
 from hindbrain.stores.sql_rows import COLUMNS, Row
@@ -42,31 +43,48 @@ def require_library(version: str) -> None:
         )
 
 
-@contextmanager
-def translated(path: Path) -> Iterator[None]:
-    """What SQLite says, as an error of ours with the next safe step."""
-    try:
-        yield
-    except (apsw.BusyError, apsw.LockedError) as error:
-        raise Busy(f"{path} is locked by another writer: {error}", fix="try again in a moment") from error
-    except apsw.ConstraintError as error:
+def _told(path: Path, error: apsw.Error) -> HindbrainError | None:
+    """What SQLite says, as an error of ours with the next safe step; None for a defect of ours."""
+    if isinstance(error, apsw.BusyError | apsw.LockedError):
+        return Busy(f"{path} is locked by another writer: {error}", fix="try again in a moment")
+    if isinstance(error, apsw.ConstraintError):
         # No write of ours breaks a rule of the tables: somebody else put something where this belongs.
-        raise StoreUnavailable(
-            f"{path} holds what Hindbrain did not write: {error}", fix="hindbrain ledger verify says where; nothing was changed"
-        ) from error
-    except apsw.FullError as error:
-        raise StoreUnavailable(f"no space left for {path}: {error}", fix="free some disk space; nothing was changed") from error
-    except (apsw.NotADBError, apsw.CorruptError) as error:
+        fix = "hindbrain ledger verify says where; nothing was changed"
+        return StoreUnavailable(f"{path} holds what Hindbrain did not write: {error}", fix=fix)
+    if isinstance(error, apsw.FullError):
+        return StoreUnavailable(f"no space left for {path}: {error}", fix="free some disk space; nothing was changed")
+    if isinstance(error, apsw.NotADBError | apsw.CorruptError):
         # Every other file of a brain is made again from brain.db or from the checkout; only this one has to come from a copy.
         truth = "restore the brain from a backup of brain.db"
         fix = truth if path.name == "brain.db" else "run hindbrain doctor; brain.db is another file and holds the memory"
-        raise StoreUnavailable(f"{path} is damaged: {error}", fix=fix) from error
-    except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError, apsw.AuthError) as error:
-        raise StoreUnavailable(f"{path} cannot be written: {error}", fix="check who owns the directory and its mode") from error
-    except (apsw.IOError, apsw.ProtocolError, apsw.NoLFSError, apsw.NoMemError) as error:
-        raise StoreUnavailable(
-            f"the disk did not answer for {path}: {error}", fix="check the disk; network file systems are not supported"
-        ) from error
+        return StoreUnavailable(f"{path} is damaged: {error}", fix=fix)
+    if isinstance(error, apsw.CantOpenError | apsw.ReadOnlyError | apsw.PermissionsError | apsw.AuthError):
+        return StoreUnavailable(f"{path} cannot be written: {error}", fix="check who owns the directory and its mode")
+    if isinstance(error, apsw.IOError | apsw.ProtocolError | apsw.NoLFSError | apsw.NoMemError):
+        fix = "check the disk; network file systems are not supported"
+        return StoreUnavailable(f"the disk did not answer for {path}: {error}", fix=fix)
+    return None
+
+
+class _Translated:
+    """No generator: a question opens dozens of these."""
+
+    __slots__ = ("_path",)
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if isinstance(error, apsw.Error) and (told := _told(self._path, error)) is not None:
+            raise told from error
+
+
+def translated(path: Path) -> AbstractContextManager[None]:
+    """In this block what SQLite says becomes an error of ours with the next safe step."""
+    return _Translated(path)
 
 
 @contextmanager

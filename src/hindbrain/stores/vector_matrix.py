@@ -22,7 +22,7 @@ FEWEST_RESCORED = 1_000
 MASKED = 0.1  # share of masked rows that a matrix carries on
 MOST_RESCORED = 12_000  # what a question over a million rows may cost: 4 ms of its 20
 _WORD = 64  # bits of one word
-_TOGETHER = 512  # rows that are compared at a time: as many as stay in the processor's cache
+_TOGETHER = 256  # rows that are compared at a time: as many as stay in the processor's cache
 _ROUNDING = 1e-5  # more than a product of a few hundred numbers can be off
 
 _Ints = NDArray[np.int64]
@@ -32,14 +32,13 @@ _Words = NDArray[np.uint64]
 
 def cosines_of(query: Sequence[float], rows: Sequence[bytes]) -> _Floats:
     """The cosine of a unit vector with each of some int8 rows."""
-    codes = np.frombuffer(b"".join(rows), dtype=np.int8).reshape(len(rows), -1)
-    return _exact(codes, np.asarray(query, dtype=np.float32))
+    values = np.frombuffer(b"".join(rows), dtype=np.int8).reshape(len(rows), -1).astype(np.float32)
+    return _exact(values, _lengths(values), np.asarray(query, dtype=np.float32))
 
 
-def _exact(codes: "NDArray[np.int8]", query: _Floats) -> _Floats:
+def _exact(values: _Floats, lengths: _Floats, query: _Floats) -> _Floats:
     """Row by row, not by a matrix product: what a row scores must not depend on how many others are asked."""
-    values = codes.astype(np.float32)
-    scored: _Floats = np.einsum("ij,j->i", values, query) / _lengths(values)
+    scored: _Floats = np.einsum("ij,j->i", values, query) / lengths
     return scored
 
 
@@ -146,8 +145,7 @@ class Matrix:
         elif places is None:
             places = np.flatnonzero(alive)
         places = self._best(asked, places, 4 * limit)
-        cosines = _exact(self._codes[places], asked)
-        turns = self._turns[places]
+        cosines, turns = self._cosines(asked, places), self._turns[places]
         order = np.lexsort((turns, -cosines))
         best: dict[int, float] = {}
         for turn, cosine in zip(turns[order].tolist(), cosines[order].tolist(), strict=True):
@@ -161,17 +159,21 @@ class Matrix:
         places = self._places(turns)
         places = places[self._alive[places]]
         found: dict[int, float] = {}
-        near = _exact(self._codes[places], np.asarray(query, dtype=np.float32))
+        near = self._cosines(np.asarray(query, dtype=np.float32), places)
         for turn, cosine in zip(self._turns[places].tolist(), near.tolist(), strict=True):
             found[turn] = max(found.get(turn, -1.0), cosine)
         return found
+
+    def _cosines(self, asked: _Floats, places: _Ints) -> _Floats:
+        return _exact(np.take(self._codes, places, axis=0).astype(np.float32), self._lengths[places], asked)
 
     def _best(self, asked: _Floats, places: _Ints, number: int) -> _Ints:
         """The nearest of these rows by a product that is fast and not exact in its last digit; some more than are wanted."""
         if len(places) <= number:
             return places
         parts = (places[start : start + _TOGETHER] for start in range(0, len(places), _TOGETHER))
-        near = np.concatenate([self._codes[part].astype(np.float32) @ asked for part in parts]) / self._lengths[places]
+        products = [np.take(self._codes, part, axis=0).astype(np.float32) @ asked for part in parts]
+        near = np.concatenate(products) / self._lengths[places]
         least = np.partition(near, len(near) - number)[len(near) - number]
         kept: _Ints = places[near >= least - _ROUNDING]
         return kept
