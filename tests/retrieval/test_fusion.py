@@ -128,17 +128,19 @@ def test_a_text_of_many_conversations_is_shown_for_two_of_them() -> None:
 
 def test_tokens_of_the_turn_beside_count_a_little_less() -> None:
     question = np.eye(2, dtype=np.float32)  # two tokens that share nothing
-    rows = {1: np.array([[1, 0]], dtype=np.float32), 2: np.array([[0, 1]], dtype=np.float32)}
+    states, tokens = np.array([[1, 0], [0, 1]], dtype=np.float32), {1: 1, 2: 1}
 
-    alone = late_likeness(question, [1.0, 1.0], rows, {})
-    beside = late_likeness(question, [1.0, 1.0], rows, {1: [2], 2: [1]})
-    weighted = late_likeness(question, [3.0, 1.0], rows, {})
+    alone = late_likeness(question, [1.0, 1.0], states, tokens, {})
+    beside = late_likeness(question, [1.0, 1.0], states, tokens, {1: [2], 2: [1]})
+    weighted = late_likeness(question, [3.0, 1.0], states, tokens, {})
+    together = late_likeness(question, [1.0, 1.0], states, {1: 2}, {})
 
     assert alone == pytest.approx({1: 0.5, 2: 0.5})
     assert beside == pytest.approx({1: (1 + BESIDE) / 2, 2: (1 + BESIDE) / 2})
     assert weighted == pytest.approx({1: 0.75, 2: 0.25})
-    assert late_likeness(question, [1.0, 1.0], {}, {}) == {}
-    assert late_likeness(question[:0], [], rows, {}) == {}
+    assert together == pytest.approx({1: 1.0})
+    assert late_likeness(question, [1.0, 1.0], states[:0], {}, {}) == {}
+    assert late_likeness(question[:0], [], states, tokens, {}) == {}
 
 
 def test_a_rare_word_tells_more_and_a_word_in_every_row_nearly_nothing() -> None:

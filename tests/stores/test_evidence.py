@@ -279,7 +279,7 @@ def test_store_a_seat_tells_where_a_live_row_stands(store: BrainStore) -> None:
     (seat,) = store.seats([*turns, 999]).values()
 
     assert (seat.thread, seat.position, seat.message) == ("t", 4, row.message)
-    assert (seat.speaker, seat.role, seat.anchor_kind, seat.anchor_id) == ("Ada", "user", row.anchor.kind, row.anchor.id)
+    assert seat.voice == ("Ada", "user", row.anchor.kind, row.anchor.id)
     assert store.seats([]) == {}
 
 
@@ -290,7 +290,7 @@ def seated(store: BrainStore) -> dict[int, tuple[object, ...]]:
     known = {
         turn: (row.thread, row.position, row.speaker, row.role, row.anchor.kind, row.anchor.id) for turn, row in rows.items()
     }
-    assert {turn: (*seat[:2], *seat[3:]) for turn, seat in seats.items()} == known
+    assert {turn: (seat.thread, seat.position, *seat.voice) for turn, seat in seats.items()} == known
     for one, row in rows.items():
         same = {other for other in rows if seats[other].message == seats[one].message}
         assert same == {other for other in rows if rows[other].message == row.message}

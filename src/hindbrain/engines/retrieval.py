@@ -86,11 +86,23 @@ class Parts(NamedTuple):
 
 
 class Scored(NamedTuple):
-    """A candidate with its score between 0 and 1 and what it is made of."""
+    """A candidate with what it scored. Of hundreds a few are shown, so that the rest is only reckoned for those."""
 
     candidate: Candidate
-    score: float
-    parts: Parts
+    total: float
+    best: float  # total of the best candidate of this answer
+    own: tuple[float, float, float, float]
+    lift: float  # by its conversation
+
+    @property
+    def score(self) -> float:
+        """Between 0 and 1: beside the others of this answer."""
+        return round(self.total / self.best, 4) if self.best > 0 and self.total > 0 else 0.0
+
+    @property
+    def parts(self) -> Parts:
+        """What the score is made of."""
+        return Parts(*self.own, self.lift)
 
 
 def rarity(frequency: int, total: int) -> float:
@@ -134,11 +146,8 @@ def fused(candidates: Iterable[Candidate], *, words: float) -> list[Scored]:
     lifted = {thread: WEIGHTS.thread * total for thread, total in reached.items()}
     summed = [(total + (lift := lifted.get(one.thread, 0.0)), one.turn, one, parts, lift) for total, one, parts in own]
     summed.sort(key=itemgetter(0, 1), reverse=True)
-    full = summed[0][0] if summed else 0.0
-    return [
-        Scored(one, round(total / full, 4) if full > 0 and total > 0 else 0.0, Parts(*parts, lift))
-        for total, _, one, parts, lift in summed
-    ]
+    best = summed[0][0] if summed else 0.0
+    return [Scored(one, total, best, parts, lift) for total, _, one, parts, lift in summed]
 
 
 def leading(rows: Sequence[tuple[int, float, float | None, float]], *, words: float, limit: int) -> list[int]:
@@ -184,20 +193,20 @@ def distinct(scored: Iterable[Scored], said: Mapping[int, str], limit: int) -> l
 
 
 def late_likeness(
-    question: "Floats", weights: Sequence[float], rows: Mapping[int, "Floats"], beside: Mapping[int, Sequence[int]]
+    question: "Floats", weights: Sequence[float], states: "Floats", tokens: Mapping[int, int], beside: Mapping[int, Sequence[int]]
 ) -> dict[int, float]:
     """turn -> mean over the question's tokens, each by its weight, of how near the nearest token of the row is. A token of the
-    turns beside it counts too, a little less: who answers "yes, in May" leaves the rest to whoever asked."""
+    turns beside it counts too, a little less: who answers "yes, in May" leaves the rest to whoever asked. `states` has the tokens
+    of all rows one after another, `tokens` how many each row has, and none has none."""
     import numpy as np
 
-    turns = [turn for turn, states in rows.items() if len(states)]
     whole = math.fsum(weights)
-    if not turns or not len(question) or whole <= 0:
+    if not tokens or not len(question) or whole <= 0:
         return {}
-    starts = np.cumsum([0, *(len(rows[turn]) for turn in turns[:-1])])
-    near = np.einsum("qd,td->tq", question, np.concatenate([rows[turn] for turn in turns]))
+    starts = np.cumsum([0, *tokens.values()])[:-1]
+    near = np.einsum("qd,td->tq", question, states)
     own = np.maximum.reduceat(near, starts, axis=0)
-    place = {turn: at for at, turn in enumerate(turns)}
+    place = {turn: at for at, turn in enumerate(tokens)}
     reached = own.copy()
     for turn, at in place.items():
         for other in beside.get(turn, ()):

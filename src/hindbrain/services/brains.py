@@ -44,6 +44,8 @@ class OpenBrain:
         carries = brain.root is not None and os.path.realpath(brain.root) == brain.root
         self._carried = ClaimDirectory(Path(brain.root or "", REPO_DIR, "agent-memory")) if carries else None
         self.users = 0
+        self.graph_path = directory / "graph.db"  # where the graph lies once something was taken in
+        self.learned_path = directory / "learned.db"
         self._graph: LocalGraph | None = None
         self._learned: LearnedStore | None = None
         self._graph_lock = threading.Lock()
@@ -78,11 +80,6 @@ class OpenBrain:
             return self._graph
 
     @property
-    def graph_path(self) -> Path:
-        """Where the graph lies once something was taken in."""
-        return self.directory / "graph.db"
-
-    @property
     def graph_lost(self) -> bool:
         """Whether code was taken in once, and the file that held it is gone or was begun anew."""
         if self.brain.root is None or not int(self.store.meta("graph.generation") or 0):
@@ -104,13 +101,13 @@ class OpenBrain:
         """What use has taught about the graph, opened when it is first asked for."""
         with self._graph_lock:
             if self._learned is None:
-                self._learned = LearnedStore(self.directory / "learned.db")
+                self._learned = LearnedStore(self.learned_path)
             return self._learned
 
     @property
     def plasticity_generation(self) -> int:
         """How often the graph has learned; 0 without opening anything when it never did."""
-        if self._learned is None and not (self.directory / "learned.db").exists():
+        if self._learned is None and not self.learned_path.exists():
             return 0
         return self.learned.generation
 

@@ -2,7 +2,6 @@
 
 import os
 import sys
-from pathlib import Path
 from typing import Any
 
 from hindbrain import __version__
@@ -42,6 +41,7 @@ class Contract:
         """Never makes a call fail: what cannot be found out is empty, and the error text says why."""
         route = self._router.route(caller)
         brain = route.brain or route.lent
+        graph_path = self.graph_path(brain)
         counts, learned, problem = self._counted(brain)
         if problem is not None:
             error = error or f"the envelope is incomplete: {problem}"
@@ -55,7 +55,7 @@ class Contract:
                 requested_scope=scope,
                 mismatch=self.mismatch(route, scope),
                 process_id=os.getpid(),
-                runtime_root=_short(str(self._home.brain_dir(brain)) if brain else str(self._home.path)),
+                runtime_root=_short(os.path.dirname(graph_path)),
                 executable=os.path.basename(sys.argv[0] or sys.executable),
                 version=__version__,
                 workspace_root=brain.root if brain else None,
@@ -65,8 +65,8 @@ class Contract:
                 edges=counts.edges if counts else None,
                 generation=counts.generation if counts else None,
                 learned=learned,
-                graph_path=os.path.basename(self.graph_path(brain)),
-                graph_path_exists=os.path.exists(self.graph_path(brain)),
+                graph_path=os.path.basename(graph_path),
+                graph_path_exists=os.path.exists(graph_path),
                 served=self.served(brain),
             )
         )
@@ -76,7 +76,7 @@ class Contract:
         return None if brain is None else {"project_root": brain.root, "display_name": brain.display_name}
 
     def graph_path(self, brain: Brain | None) -> str:
-        return str((self._home.brain_dir(brain) if brain else self._home.path) / "graph.db")
+        return os.path.join(self._home.brain_dir(brain) if brain else self._home.path, "graph.db")
 
     @staticmethod
     def _roots(brain: Brain | None) -> tuple[str, ...]:
@@ -159,19 +159,20 @@ class Contract:
     def fingerprint(self, route: Route) -> dict[str, Any]:
         """Which process, which files, which generation: what two answers must share to be about the same thing."""
         brain = route.brain or route.lent
+        graph_path = self.graph_path(brain)
         counts, learned, _ = self._counted(brain)
         generation = counts.generation if counts else None
         return {
             "schema": "m1nd-binding-fingerprint-v0",
             "process_id": os.getpid(),
             "current_exe": sys.argv[0] or sys.executable,
-            "runtime_root": str(self._home.brain_dir(brain)) if brain else str(self._home.path),
-            "graph_path": self.graph_path(brain),
-            "plasticity_path": str(Path(self.graph_path(brain)).with_name("learned.db")),
+            "runtime_root": os.path.dirname(graph_path),
+            "graph_path": graph_path,
+            "plasticity_path": os.path.join(os.path.dirname(graph_path), "learned.db"),
             "workspace_root": brain.root if brain else None,
             "workspace_root_source": "project_brain_manifest" if brain else None,
             "ingest_roots": list(self._roots(brain)),
-            "graph_path_exists": os.path.exists(self.graph_path(brain)),
+            "graph_path_exists": os.path.exists(graph_path),
             "graph_generation": generation,
             "plasticity_generation": learned,
             "cache_generation": None if generation is None else max(generation, learned or 0),

@@ -141,7 +141,7 @@ def _told(lines: Iterator[bytes], progress: Progress, noun: str) -> Iterator[byt
 
 
 def _learned(writer: ArchiveWriter, opened: OpenBrain) -> int:
-    if not opened.plasticity_generation and not (opened.directory / "learned.db").exists():
+    if not opened.plasticity_generation and not opened.learned_path.exists():
         return 0
     count = 0
     for table, (columns, _) in LEARNED_LAYOUT.items():

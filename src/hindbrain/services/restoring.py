@@ -263,7 +263,7 @@ class Restoring:
     def _place(opened: OpenBrain, directory: Path, members: Mapping[Member, Path]) -> None:
         """Doing it twice is doing it once: files are copied whole, and the note goes last."""
         learned = list(learned_rows(members))
-        if learned or (opened.directory / "learned.db").exists():
+        if learned or opened.learned_path.exists():
             opened.learned.fill(learned)
         for member, path in members.items():
             base, mode = _base(opened, member.kind)

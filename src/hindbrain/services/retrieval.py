@@ -54,18 +54,18 @@ from hindbrain.services.embedder import Embedder
 from hindbrain.services.embedding import Embedding, IndexState
 from hindbrain.services.explaining import BELOW_FLOOR, NOTHING_RELEVANT, REPEATS, Trace, Tried, evidence_tried, ranks
 from hindbrain.services.routing import Gap, gap
-from hindbrain.stores.port import Found, Seat, Where
+from hindbrain.stores.port import Found, Seat, Voice, Where
 from hindbrain.stores.vector_port import Shelf
 
 if TYPE_CHECKING:
-    from hindbrain.engines.minilm import Floats, Question
+    from hindbrain.engines.minilm import Question
 
 __all__ = ["LAG", "Gathered", "Hit", "Retrieval", "Search", "Served"]
 
 _BESIDE = 4  # threads that look words up while the model computes; who finds none free does it in its own
 LAG = "vectors_lag"  # a gap that closes by itself within a moment
 _ASKED = 32  # questions whose vectors are kept: one question is asked of several shelves and brains
-_READ = 20  # rows that are read at least: some may say the same
+_SPARE = 5  # rows that are read beyond those wanted: some may say the same
 _EVERYTHING = Where()
 
 
@@ -293,7 +293,7 @@ class Retrieval:
         most = wide * SEATED_ROWS
         seats = opened.store.seats(turns if len(turns) <= most else gathered.leading(turns, most))
         asked = set(gathered.words)
-        names = {speaker: terms(speaker) for speaker in {seat.speaker for seat in seats.values()} if speaker}
+        names = {speaker: terms(speaker) for speaker in {seat.voice.speaker for seat in seats.values()} if speaker}
         named = {speaker for speaker, own in names.items() if not asked.isdisjoint(own)}
         gathered = gathered.without({term for own in names.values() for term in own})
         priors = _priors(seats, anchors, named)
@@ -338,7 +338,7 @@ class Retrieval:
     @staticmethod
     def _read(opened: OpenBrain, ranked: Sequence[Scored], limit: int) -> tuple[list[Scored], dict[int, Evidence]]:
         """The first rows that say something of their own, with what they say."""
-        read = max(2 * limit, _READ)
+        read = limit + _SPARE
         while True:
             rows = opened.store.evidence_at([one.candidate.turn for one in ranked[:read]])
             there = [one for one in ranked[:read] if one.candidate.turn in rows]
@@ -354,33 +354,24 @@ class Retrieval:
         """Give short rows their likeness token by token, the turns beside them included."""
         if gathered.question is None or gathered.served.stamp is None:
             return
-        states = self._states(opened, gathered.served.stamp, Shelf.EVIDENCE, gathered.question, [one.turn for one in chosen])
+        question, stamp = gathered.question, gathered.served.stamp
+        dims = question.late.shape[1] if question.late.ndim == 2 else 0
+        if not dims or not len(question.late):
+            return
+        from hindbrain.engines.minilm import directions
+
+        coded = opened.store.vectors.late(stamp, Shelf.EVIDENCE, [one.turn for one in chosen])
+        tokens = {turn: len(raw) // dims for turn, raw in coded.items()}
         places = {(seat.thread, seat.position): one.turn for one in chosen if (seat := seats[one.turn]).thread}
         beside: dict[int, list[int]] = {}
         for (thread, position), turn in places.items():
             before, after = places.get((thread, position - 1)), places.get((thread, position + 1))
             if before is not None or after is not None:
                 beside[turn] = [other for other in (before, after) if other is not None]
-        likeness = late_likeness(gathered.question.late, late_weights(gathered), states, beside)
+        states = directions(b"".join(coded.values()), dims)
+        likeness = late_likeness(question.late, late_weights(gathered), states, tokens, beside)
         for one in chosen:
             one.late = likeness.get(one.turn)
-
-    @staticmethod
-    def _states(opened: OpenBrain, stamp: str, shelf: Shelf, question: "Question", turns: Sequence[int]) -> "dict[int, Floats]":
-        from hindbrain.engines.minilm import directions
-
-        dims = question.late.shape[1] if question.late.ndim == 2 else 0
-        if not dims or not len(question.late):
-            return {}
-        coded = {turn: raw for turn, raw in opened.store.vectors.late(stamp, shelf, turns).items() if raw}
-        if not coded:
-            return {}
-        flat, at, states = directions(b"".join(coded.values()), dims), 0, {}
-        for turn, raw in coded.items():
-            size = len(raw) // dims
-            states[turn] = flat[at : at + size]
-            at += size
-        return states
 
     @staticmethod
     def _relevance(opened: OpenBrain, gathered: Gathered, best: Sequence[Scored], *, speaker: bool) -> float:
@@ -451,25 +442,25 @@ def _by_words(state: IndexState) -> Served:
 
 def _priors(seats: Mapping[int, Seat], anchors: Sequence[str], named: Collection[str]) -> dict[int, float]:
     """What is known of rows beside their text: who said it, and how near to the caller it was seen."""
-    known: dict[tuple[object, ...], float] = {}
+    known: dict[Voice, float] = {}
     priors = {}
     for turn, seat in seats.items():
-        voice = (seat.speaker, seat.role, seat.anchor_kind, seat.anchor_id)
+        voice = seat.voice
         if (prior := known.get(voice)) is None:
-            prior = _nearness(seat, anchors)
-            if seat.speaker in named:
+            prior = _nearness(voice, anchors)
+            if voice.speaker in named:
                 prior += WEIGHTS.speaker
-            if seat.role is not None and seat.role != "user":
+            if voice.role is not None and voice.role != "user":
                 prior += WEIGHTS.assistant
             known[voice] = prior
         priors[turn] = prior
     return priors
 
 
-def _nearness(row: Seat, anchors: Sequence[str]) -> float:
+def _nearness(voice: Voice, anchors: Sequence[str]) -> float:
     """Worktree before repository before what came from an older store before what belongs to no project."""
-    if row.anchor_id == LEGACY.id:
+    if voice.anchor_id == LEGACY.id:
         return NEARNESS["legacy"]
-    if row.anchor_kind == AnchorKind.GLOBAL or (anchors and row.anchor_id not in anchors):
+    if voice.anchor_kind == AnchorKind.GLOBAL or (anchors and voice.anchor_id not in anchors):
         return NEARNESS["global"]
-    return NEARNESS[row.anchor_kind]
+    return NEARNESS[voice.anchor_kind]

@@ -17,6 +17,8 @@ __all__ = ["BOX", "BRAIN_SCHEMA", "IGNORED_IN_REPO", "REPO_DIR", "Home", "defaul
 
 BRAIN_SCHEMA = "m1nd-project-brain-v0"
 REPO_DIR = ".hindbrain"
+_MANIFEST = "project_brain.json"
+_MANIFESTS = 1_000  # that are remembered
 BOX = "inbox.jsonl"  # letters to a project in its REPO_DIR, letters to none in the medulla's directory
 
 # What is never committed from <repo>/.hindbrain: everything that is derived, local or private to one machine.
@@ -78,6 +80,7 @@ class Home:
         self.boxes_file = path / "field-reports.boxes.json"  # repositories that were given a box, or wrote a letter
         self.boxes_lock = path / "field-reports.lock"
         self.medulla_box = self.medulla_dir / BOX
+        self._manifests: dict[str, tuple[tuple[int, int, int], Brain | None]] = {}  # as they were last read, by root
 
     def refuse_target(self, path: Path) -> None:
         """No call writes a file of its own among ours: under the right name it would be a setting, or a token."""
@@ -114,7 +117,7 @@ class Home:
         return (self.medulla_dir if brain.root is None else Path(brain.root, REPO_DIR)) / "battery"
 
     def manifest_path(self, root: str) -> Path:
-        return self.brains_dir / fingerprint(root) / "project_brain.json"
+        return self.brains_dir / fingerprint(root) / _MANIFEST
 
     def medulla(self) -> Brain:
         """The one medulla of this home. On a team's server it is the team's: its id is the same for every home."""
@@ -122,11 +125,21 @@ class Home:
 
     def project(self, root: str) -> Brain | None:
         """The brain registered for exactly this canonical root, or None. Reads one manifest, no other brain's."""
-        path = self.manifest_path(root)
-        found = _read_json(path)
-        if found.get("project_root") != root or found.get("schema") != BRAIN_SCHEMA:
+        path = os.path.join(self.brains_dir, fingerprint(root), _MANIFEST)
+        try:
+            state = os.stat(path)
+        except (OSError, ValueError):
             return None
-        return _brain(found)
+        # A call asks this several times. A manifest is replaced, never written into: another one is another file.
+        seen = (state.st_ino, state.st_mtime_ns, state.st_size)
+        known = self._manifests.get(root)
+        if known is None or known[0] != seen:
+            found = _read_json(Path(path))
+            mine = found.get("project_root") == root and found.get("schema") == BRAIN_SCHEMA
+            if len(self._manifests) >= _MANIFESTS:
+                self._manifests.clear()
+            known = self._manifests[root] = (seen, _brain(found) if mine else None)
+        return known[1]
 
     def projects(self) -> Iterator[Brain]:
         """Every store directory with a readable manifest that names the root it lies under."""
@@ -141,7 +154,7 @@ class Home:
         for directory in sorted(self.brains_dir.iterdir()):
             if not directory.is_dir() or directory.name.startswith("."):
                 continue
-            found = _read_json(directory / "project_brain.json")
+            found = _read_json(directory / _MANIFEST)
             root = found.get("project_root")
             if not isinstance(root, str) or found.get("schema") != BRAIN_SCHEMA:
                 yield None, f"{directory.name}: manifest missing or unreadable"
@@ -182,10 +195,10 @@ class Home:
             "last_ingest_ms": brain.last_ingest_ms,
             "ingest_roots": list(brain.ingest_roots),
         }
-        write_text(directory / "project_brain.json", json.dumps(data, indent=2, ensure_ascii=False) + "\n")
+        write_text(directory / _MANIFEST, json.dumps(data, indent=2, ensure_ascii=False) + "\n")
 
     def manifest_counts(self, brain: Brain) -> tuple[int, int]:
-        found = _read_json(self.brain_dir(brain) / "project_brain.json")
+        found = _read_json(self.brain_dir(brain) / _MANIFEST)
         return int(found.get("node_count") or 0), int(found.get("edge_count") or 0)
 
     def last_port(self) -> int:

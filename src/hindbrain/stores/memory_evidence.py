@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from hindbrain.domain.evidence import Evidence, EvidenceId
-from hindbrain.stores.port import Found, Seat, Source, Where, Words
+from hindbrain.stores.port import Found, Seat, Source, Voice, Where, Words
 from hindbrain.stores.sql_evidence import clashing
 from hindbrain.stores.sql_terms import NEAR_WEIGHT, affordable, bm25_part, joined, rarity
 from hindbrain.stores.vector_port import Shelf
@@ -217,5 +217,4 @@ class MemoryEvidenceReads:
 
 
 def _seat(row: Evidence) -> Seat:
-    place = (row.thread, row.position, row.message, row.speaker, row.role)
-    return Seat(*place, row.anchor.kind.value, row.anchor.id)
+    return Seat(row.thread, row.position, row.message, Voice(row.speaker, row.role, row.anchor.kind.value, row.anchor.id))

@@ -41,6 +41,7 @@ __all__ = [
     "Stake",
     "StoredMessage",
     "Version",
+    "Voice",
     "Where",
     "Words",
     "Writer",
@@ -106,16 +107,22 @@ class Where:
     anchor_ids: tuple[str, ...] | None = None  # the row's own anchor is one of these
 
 
+class Voice(NamedTuple):
+    """Who said something, and where: what many rows have in common."""
+
+    speaker: str | None
+    role: str | None
+    anchor_kind: str
+    anchor_id: str
+
+
 class Seat(NamedTuple):
     """Where a row of evidence stands and who said it, without what it says."""
 
     thread: str | None
     position: int
     message: Hashable  # equal for all pieces of one message, false for a row that is none; no more is to be read from it
-    speaker: str | None
-    role: str | None
-    anchor_kind: str
-    anchor_id: str
+    voice: Voice
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

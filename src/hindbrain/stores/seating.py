@@ -11,15 +11,14 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Any
 
 from hindbrain.domain.brain import BrainId
-from hindbrain.stores.port import Seat
+from hindbrain.stores.port import Seat, Voice
+from hindbrain.stores.sql_evidence import SEATS
 from hindbrain.stores.sql_rows import Head, Row, Session
 
 __all__ = ["KeptSeating", "Seating"]
 
 LOADED = 20_000  # rows that are taken in at a time
 ENDED = 0.1  # share of the rows that may have ended before all are read anew
-
-_SEATS = f"select turn, {', '.join(Seat._fields)} from evidence where brain_id = ? and deleted_at is null and turn > ?"
 
 
 class _Names:
@@ -44,7 +43,7 @@ class Seating:
     def __init__(self) -> None:
         self._turns, self._positions, self._messages = array("q"), array("q"), array("q")
         self._threads, self._voices = array("i"), array("i")  # as places among their names
-        self._thread_names, self._voice_names = _Names(), _Names()  # a voice: speaker, role and the two parts of an anchor
+        self._thread_names, self._voice_names = _Names(), _Names()
 
     def __len__(self) -> int:
         return len(self._turns)
@@ -64,7 +63,7 @@ class Seating:
         # Only equal or not is asked of a message; there may be as many as rows, so that their names would be most of this.
         self._messages.extend(map(hash, messages))
         self._threads.extend(self._thread_names.places(threads))
-        self._voices.extend(self._voice_names.places(zip(*voices, strict=True)))
+        self._voices.extend(self._voice_names.places(map(Voice, *voices)))
 
     def seats(self, turns: Iterable[int]) -> dict[int, Seat]:
         """The seats of those of these turns that are held."""
@@ -72,6 +71,7 @@ class Seating:
         if not held:
             return {}
         first, last, size = held[0], held[-1], len(held)
+        positions, messages, thread_of, voice_of = self._positions, self._messages, self._threads, self._voices
         threads, voices, found = self._thread_names.values, self._voice_names.values, {}
         for turn in turns:
             if not first <= turn <= last:
@@ -79,8 +79,7 @@ class Seating:
             # Turns are whole numbers that rise: where hardly any is missing, hardly any place is left to look at.
             place = bisect_left(held, turn, max(0, size - 1 - (last - turn)), min(size, turn - first + 1))
             if held[place] == turn:
-                thread, position, message = threads[self._threads[place]], self._positions[place], self._messages[place]
-                found[turn] = Seat(thread, position, message, *voices[self._voices[place]])
+                found[turn] = Seat(threads[thread_of[place]], positions[place], messages[place], voices[voice_of[place]])
         return found
 
 
@@ -125,6 +124,6 @@ class KeptSeating:
         self._take_in(session)
 
     def _take_in(self, session: Session) -> None:
-        statement = f"{_SEATS} order by turn limit {LOADED}"
+        statement = f"{SEATS} and turn > ? order by turn limit {LOADED}"
         while rows := session.rows(statement, (self._brain, self._seating.last)):
             self._seating.take_in(rows)

@@ -11,19 +11,31 @@ from hindbrain.domain.anchor import Anchor, AnchorKind
 from hindbrain.domain.brain import BrainId
 from hindbrain.domain.errors import HindbrainError, InvalidParams, StoreUnavailable
 from hindbrain.domain.evidence import Domain, Evidence, EvidenceId, Provenance, SourceType
-from hindbrain.stores.port import Seat, Source, Where, Words
+from hindbrain.stores.port import Seat, Source, Voice, Where, Words
 from hindbrain.stores.sql_rows import COLUMNS, Head, Row, Session, TextIndex, upsert
 from hindbrain.stores.sql_terms import joined
 from hindbrain.stores.vector_port import Shelf
 
-__all__ = ["LIVE_TURNS", "MARKED", "UNMARKED", "EvidenceReads", "EvidenceWriter", "clashing", "evidence_values", "where_values"]
+__all__ = [
+    "LIVE_TURNS",
+    "MARKED",
+    "SEATS",
+    "UNMARKED",
+    "EvidenceReads",
+    "EvidenceWriter",
+    "clashing",
+    "evidence_values",
+    "where_values",
+]
 
 PAGE = 500  # rows of one page of a stream; observations are short
 
 _SHOWN = tuple(name for name in COLUMNS["evidence"] if name not in ("brain_id", "changed", "terms", "near"))
 _ROW = f"select {', '.join(f'e.{name}' for name in _SHOWN)} from evidence e where e.brain_id = ?"
 _LIVE = f"{_ROW} and e.deleted_at is null"
-_SEATS = f"select turn, {', '.join(Seat._fields)} from evidence where brain_id = ? and deleted_at is null and turn"
+SEATS = (
+    f"select turn, thread, position, message, {', '.join(Voice._fields)} from evidence where brain_id = ? and deleted_at is null"
+)
 LIVE_TURNS = "select turn from evidence where brain_id = ? and deleted_at is null and turn"
 MARKED = f"{_LIVE} and e.importance > 0 order by e.importance desc, e.added_at desc, e.id desc limit ?"
 UNMARKED = f"{_LIVE} and e.importance = 0 order by e.turn desc limit ?"
@@ -268,8 +280,8 @@ class EvidenceReads(ABC):
     def seats(self, turns: Sequence[int]) -> dict[int, Seat]:
         if not turns:
             return {}
-        found = self._asked(f"{_SEATS} {self.among}", (self.brain_id, self.listed(turns)))
-        return {row[0]: Seat(*row[1:]) for row in found}
+        found = self._asked(f"{SEATS} and turn {self.among}", (self.brain_id, self.listed(turns)))
+        return {turn: Seat(thread, place, message, Voice(*voice)) for turn, thread, place, message, *voice in found}
 
     def turns(self, where: Where) -> frozenset[int]:
         said, values = self.conditions(where)

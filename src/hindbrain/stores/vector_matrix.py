@@ -71,6 +71,7 @@ class Matrix:
         self._turns: _Ints = np.empty(0, dtype=np.int64)
         self._alive = np.empty(0, dtype=np.bool_)
         self._order: _Ints | None = None
+        self._rising = True  # each row is of a higher turn than the one before: it is found without an order
 
     def __len__(self) -> int:
         return self._size
@@ -79,8 +80,10 @@ class Matrix:
         """Take in rows, all parts of a unit together; what was known of these units before is masked. The caller has the lock."""
         fresh = np.asarray(turns, dtype=np.int64)
         codes = np.frombuffer(b"".join(rows), dtype=np.int8).reshape(len(rows), self.dims)
-        if len(fresh) and fresh.min() <= self._highest:  # mostly newer ones come, of which nothing is known
+        rising = bool(np.all(np.diff(fresh, prepend=self._highest) > 0))  # mostly newer ones come, of which nothing is known
+        if not rising:
             self.mask(fresh)
+            self._rising = False
         self._highest = max(self._highest, int(fresh.max(initial=-1)))
         size = self._size + len(rows)
         if size > len(self._turns):
@@ -117,11 +120,14 @@ class Matrix:
     def _places(self, turns: "Collection[int] | _Ints") -> _Ints:
         """Where the rows of these units stand, also those that are masked."""
         held = self._turns[: self._size]
+        wanted = turns if isinstance(turns, np.ndarray) else np.fromiter(turns, dtype=np.int64, count=len(turns))
+        wanted = np.unique(wanted)
+        if self._rising:
+            near: _Ints = np.searchsorted(held, wanted)
+            return near[held[np.minimum(near, len(held) - 1)] == wanted] if len(held) else near[:0]
         order = self._order
         if order is None or len(order) != len(held):
             order = self._order = np.argsort(held, kind="stable")
-        wanted = turns if isinstance(turns, np.ndarray) else np.fromiter(turns, dtype=np.int64, count=len(turns))
-        wanted = np.unique(wanted)
         first = np.searchsorted(held, wanted, side="left", sorter=order)
         last = np.searchsorted(held, wanted, side="right", sorter=order)
         lengths = last - first
