@@ -23,7 +23,7 @@ from hindbrain.stores.sqlite import SqliteStore
 from hindbrain.stores.table_port import LAYOUT
 from tests.support.dying import DIED
 from tests.support.rich_brain import FORGOTTEN, bare, lived
-from tests.support.world import World, git
+from tests.support.world import World, block, git
 
 
 @pytest.fixture(scope="module")
