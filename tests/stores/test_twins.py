@@ -171,7 +171,7 @@ class Twins(RuleBasedStateMachine):
         one, other = self.twins
         for shelf in Shelf:
             assert one.vectors.stamps(shelf) == other.vectors.stamps(shelf)
-            assert one.vectors.missing("m", shelf) == other.vectors.missing("m", shelf)
+            assert one.vectors.missing("m")[shelf] == other.vectors.missing("m")[shelf]
             for newest in (False, True):
                 mine, theirs = (store.vectors.pending("m", shelf, limit=9, newest=newest) for store in self.twins)
                 assert mine == theirs

@@ -58,8 +58,8 @@ def test_store_units_without_vectors_are_pending(store: BrainStore, three: dict[
     assert [one.key for one in store.vectors.pending(STAMP, Shelf.EVIDENCE, limit=9, newest=True)] == ["d", "c"]
     assert [one.key for one in store.vectors.pending(STAMP, Shelf.EVIDENCE, limit=1)] == ["c"]
     assert [one.key for one in store.vectors.pending(STAMP, Shelf.CLAIM, limit=9)] == ["claim"]
-    assert (store.vectors.missing(STAMP, Shelf.EVIDENCE), store.vectors.missing(STAMP, Shelf.CLAIM)) == (2, 1)
-    assert store.vectors.missing("other", Shelf.EVIDENCE) == 4
+    assert (store.vectors.missing(STAMP)[Shelf.EVIDENCE], store.vectors.missing(STAMP)[Shelf.CLAIM]) == (2, 1)
+    assert store.vectors.missing("other")[Shelf.EVIDENCE] == 4
     assert store.vectors.stamps(Shelf.EVIDENCE) == {STAMP: 2}
     assert store.vectors.stamps(Shelf.CLAIM) == {}
 
@@ -68,7 +68,7 @@ def test_store_what_fills_the_gaps_leaves_none(store: BrainStore, three: dict[st
     store.vectors.put(STAMP, Shelf.EVIDENCE, [embedded(three["c"], 1)])
 
     assert store.vectors.pending(STAMP, Shelf.EVIDENCE, limit=9) == ()
-    assert store.vectors.missing(STAMP, Shelf.EVIDENCE) == 0
+    assert store.vectors.missing(STAMP)[Shelf.EVIDENCE] == 0
     observe(store, evidence("d"))
     assert [one.key for one in store.vectors.pending(STAMP, Shelf.EVIDENCE, limit=9)] == ["d"]
 
@@ -112,7 +112,7 @@ def test_store_a_unit_counts_by_its_best_part(store: BrainStore) -> None:
 
     assert store.vectors.nearest(STAMP, Shelf.CLAIM, unit(1.0), limit=9).turns == (turns["long"], turns["short"])
     assert store.vectors.raw(STAMP, Shelf.CLAIM, [turns["long"]]) == {turns["long"]: code(100, 0)}
-    assert store.vectors.missing(STAMP, Shelf.CLAIM) == 0
+    assert store.vectors.missing(STAMP)[Shelf.CLAIM] == 0
 
     store.vectors.put(STAMP, Shelf.CLAIM, [embedded(turns["long"], 0, 100)])  # fewer parts than before: none of the old stays
     assert store.vectors.nearest(STAMP, Shelf.CLAIM, unit(1.0), limit=9).turns == (turns["short"], turns["long"])
@@ -135,7 +135,7 @@ def test_store_vectors_of_a_unit_that_ended_are_not_kept(store: BrainStore, thre
     store.vectors.put(STAMP, Shelf.EVIDENCE, [embedded(three["c"], 100), embedded(10**9, 100)])
 
     assert store.vectors.nearest(STAMP, Shelf.EVIDENCE, unit(1.0), limit=9).turns == (three["a"], three["b"])
-    assert (store.vectors.stamps(Shelf.EVIDENCE), store.vectors.missing(STAMP, Shelf.EVIDENCE)) == ({STAMP: 2}, 0)
+    assert (store.vectors.stamps(Shelf.EVIDENCE), store.vectors.missing(STAMP)[Shelf.EVIDENCE]) == ({STAMP: 2}, 0)
 
 
 @pytest.mark.parametrize("erased", [False, True])
@@ -152,7 +152,7 @@ def test_conf_14_vectors_go_with_their_evidence(store: BrainStore, three: dict[s
     assert store.vectors.nearest(STAMP, Shelf.EVIDENCE, unit(1.0), limit=9).turns == (three["b"],)
     assert store.vectors.raw(STAMP, Shelf.EVIDENCE, [three["a"]]) == {}
     assert store.vectors.cosines(STAMP, Shelf.EVIDENCE, unit(1.0), [three["a"]]) == {}
-    assert (store.vectors.stamps(Shelf.EVIDENCE), store.vectors.missing(STAMP, Shelf.EVIDENCE)) == ({STAMP: 1}, 1)
+    assert (store.vectors.stamps(Shelf.EVIDENCE), store.vectors.missing(STAMP)[Shelf.EVIDENCE]) == ({STAMP: 1}, 1)
 
 
 def test_conf_14_vectors_go_with_the_version_of_their_claim(store: BrainStore) -> None:
@@ -170,7 +170,7 @@ def test_conf_14_vectors_go_with_the_version_of_their_claim(store: BrainStore) -
 
     assert store.vectors.nearest(STAMP, Shelf.CLAIM, unit(1.0), limit=9).turns == (turns["kept"],)
     assert [one.key for one in store.vectors.pending(STAMP, Shelf.CLAIM, limit=9)] == ["changed"]
-    assert (store.vectors.stamps(Shelf.CLAIM), store.vectors.missing(STAMP, Shelf.CLAIM)) == ({STAMP: 1}, 1)
+    assert (store.vectors.stamps(Shelf.CLAIM), store.vectors.missing(STAMP)[Shelf.CLAIM]) == ({STAMP: 1}, 1)
 
 
 def test_store_one_embedder_is_forgotten_without_the_other(store: BrainStore, three: dict[str, int]) -> None:
@@ -276,7 +276,7 @@ def test_store_what_another_opener_adds_and_ends_is_seen(brain: SqliteStore, dir
         writer.delete_evidence([EvidenceId("a")], at=2)
 
     assert nearest(brain, 1.0) == ["b", "c"]
-    assert brain.vectors.missing(STAMP, Shelf.EVIDENCE) == 0
+    assert brain.vectors.missing(STAMP)[Shelf.EVIDENCE] == 0
     other.close()
 
 
@@ -295,10 +295,10 @@ def test_conf_06_damaged_vectors_are_moved_aside_and_missed(brain: SqliteStore, 
 
     again = SqliteStore(directory, BRAIN)
 
-    assert again.vectors.missing(STAMP, Shelf.EVIDENCE) == 2
+    assert again.vectors.missing(STAMP)[Shelf.EVIDENCE] == 2
     assert (nearest(again, 1.0), again.check()) == ([], ())
     embed_all(again)
-    assert (nearest(again, 1.0), again.vectors.missing(STAMP, Shelf.EVIDENCE)) == (before, 0)
+    assert (nearest(again, 1.0), again.vectors.missing(STAMP)[Shelf.EVIDENCE]) == (before, 0)
     assert bool(list(directory.glob("vectors.db.corrupt.*"))) == (damage in ("garbage", "emptied"))
     again.close()
 
@@ -308,7 +308,7 @@ def test_conf_06_vectors_that_break_while_they_are_open_are_begun_again(brain: S
     embed_all(brain)
     (directory / "vectors.db").unlink()
 
-    assert brain.vectors.missing(STAMP, Shelf.EVIDENCE) == 1
+    assert brain.vectors.missing(STAMP)[Shelf.EVIDENCE] == 1
     embed_all(brain)
     assert nearest(brain, 1.0) == ["a"]
 
@@ -325,7 +325,7 @@ def test_conf_14_vectors_left_by_a_crash_are_never_shown_and_go_at_the_next_open
         brain.ending(session, {Shelf.EVIDENCE: [turns["a"]]})
 
     assert nearest(brain, 1.0) == ["b"]
-    assert brain.vectors.missing(STAMP, Shelf.EVIDENCE) == 0
+    assert brain.vectors.missing(STAMP)[Shelf.EVIDENCE] == 0
     again = SqliteStore(directory, BRAIN)
     assert again.vectors.stamps(Shelf.EVIDENCE) == {STAMP: 1}
     assert again.vectors.raw(STAMP, Shelf.EVIDENCE, [turns["a"]]) == {}
@@ -346,7 +346,7 @@ def test_store_vectors_beside_a_restored_brain_are_not_its_own(brain: SqliteStor
         writer.put_evidence([(evidence("other"), Words(text=["x"]))])  # has the turn that `later` had
 
     assert nearest(restored, 1.0) == []
-    assert restored.vectors.missing(STAMP, Shelf.EVIDENCE) == 2
+    assert restored.vectors.missing(STAMP)[Shelf.EVIDENCE] == 2
     restored.close()
 
 
@@ -423,7 +423,7 @@ def test_store_a_row_that_a_backup_brings_back_gets_its_vector_again(brain: Sqli
 
     restored = SqliteStore(directory, BRAIN)
 
-    assert restored.vectors.missing(STAMP, Shelf.EVIDENCE) == 1
+    assert restored.vectors.missing(STAMP)[Shelf.EVIDENCE] == 1
     assert [one.key for one in restored.vectors.pending(STAMP, Shelf.EVIDENCE, limit=9)] == ["e2"]
     restored.close()
 
@@ -439,11 +439,11 @@ def test_conf_14_an_ending_that_nobody_followed_is_not_taken_for_another(brain: 
             session.rows("update brain_head set evidence = evidence - 1")
             numbers[name] = brain.ending(session, {Shelf.EVIDENCE: [turns[name]]})
         if name == "a":
-            assert brain.vectors.missing(STAMP, Shelf.EVIDENCE) == 0
+            assert brain.vectors.missing(STAMP)[Shelf.EVIDENCE] == 0
 
     brain.ended_rows({Shelf.EVIDENCE: [turns["a"]]}, numbers["a"])  # the first goes on, the second died
 
     observe(brain, evidence("d"))
-    assert brain.vectors.missing(STAMP, Shelf.EVIDENCE) == 1
+    assert brain.vectors.missing(STAMP)[Shelf.EVIDENCE] == 1
     assert brain.vectors.raw(STAMP, Shelf.EVIDENCE, [turns["b"]]) == {}
     assert nearest(brain, 1.0) == ["c"]

@@ -70,7 +70,7 @@ class Embedding:
         standing = self._embedder.standing()
         stamp = standing.stamp if standing.state is ModelState.READY else None
         vectors = opened.store.vectors
-        pending = sum(vectors.missing(stamp, shelf) for shelf in Shelf) if stamp else 0
+        pending = sum(vectors.missing(stamp).values()) if stamp else 0
         counts = opened.store.counts()
         return IndexState(
             state=standing.state,
@@ -193,7 +193,7 @@ class Embedding:
                 return 0
             vectors = opened.store.vectors
             # Counting costs nothing; looking for what is missing reads all rows that may lack a vector.
-            lacking = [shelf for shelf in Shelf if vectors.missing(stamp, shelf)]
+            lacking = [shelf for shelf, number in vectors.missing(stamp).items() if number]
             waiting = {shelf: vectors.pending(stamp, shelf, limit=limit, newest=newest) for shelf in lacking}
             if not lacking:
                 self._drop_older(opened, stamp)

@@ -329,7 +329,7 @@ class Retrieval:
                 for one in shown
             ),
             found=len(seats),
-            exists=opened.store.counts().evidence,
+            exists=gathered.found.total,
             relevance=round(weight, 4),
             served=gathered.served,
         )

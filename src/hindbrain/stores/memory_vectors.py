@@ -31,8 +31,8 @@ class MemoryVectors:
         found = [Pending(turn=turn, key=live[turn]) for turn in sorted(live, reverse=newest) if turn not in has]
         return tuple(found[: max(limit, 0)])
 
-    def missing(self, stamp: str, shelf: Shelf) -> int:
-        return len(self._live(shelf)) - len(self._units(stamp, shelf))
+    def missing(self, stamp: str) -> dict[Shelf, int]:
+        return {shelf: len(self._live(shelf)) - len(self._units(stamp, shelf)) for shelf in Shelf}
 
     def put(self, stamp: str, shelf: Shelf, rows: Sequence[Embedded]) -> None:
         live, fresh = self._live(shelf), dict[int, dict[int, Embedded]]()

@@ -90,14 +90,17 @@ class PostgresVectors:
             )
         return tuple(Pending(turn=turn, key=key) for turn, key in found)
 
-    def missing(self, stamp: str, shelf: Shelf) -> int:
-        mine = self._of(stamp, shelf)
+    def missing(self, stamp: str) -> dict[Shelf, int]:
         with self._store.reading() as session:
             head = self._store.read_head(session)
-            at, number = self._counted.get(mine, (None, 0))
-            if at != head:  # asked with every question, and counting a hundred thousand rows is not free
-                ((number,),) = session.rows(f"select count(*) {self._lacking(shelf)}", (self._store.brain_id, *mine))
-                self._counted[mine] = (head, int(number))
+            return {shelf: self._missing(session, head, stamp, shelf) for shelf in Shelf}
+
+    def _missing(self, session: Session, head: Head, stamp: str, shelf: Shelf) -> int:
+        mine = self._of(stamp, shelf)
+        at, number = self._counted.get(mine, (None, 0))
+        if at != head:  # asked with every question, and counting a hundred thousand rows is not free
+            ((number,),) = session.rows(f"select count(*) {self._lacking(shelf)}", (self._store.brain_id, *mine))
+            self._counted[mine] = (head, int(number))
         return int(number)
 
     def put(self, stamp: str, shelf: Shelf, rows: Sequence[Embedded]) -> None:

@@ -426,10 +426,6 @@ class SqlStore(EvidenceReads, CardReads, ExperienceReads, ModelCallReads, Missio
         )
         return [(turn, name) for turn, name in found]
 
-    def unit_count(self, shelf: Shelf) -> int:
-        counts = self.counts()
-        return counts.active_claims if shelf is Shelf.CLAIM else counts.evidence
-
     def hash_at(self, seq: int) -> str | None:
         """The hash of an entry of the ledger."""
         found = self._asked("select hash from ledger where brain_id = ? and seq = ?", (self.brain_id, seq))

@@ -294,7 +294,6 @@ class SqliteStore(SqliteText):
 
     def counted(self, session: Session, shelf: Shelf) -> dict[str, int]:
         assert isinstance(session, SqliteSession)  # noqa: S101 - `reading` made it
-        self.mark(session)  # the first look at the index decides which state of it this session sees
         version = session.connection.data_version("idx")
         seen, counts = self._counts.get(session.connection, (None, {}))
         if seen != version:
@@ -354,6 +353,15 @@ class SqliteStore(SqliteText):
 
     def endings(self) -> int:
         return int(self.meta(ENDINGS) or 0)
+
+    def live_units(self) -> tuple[int, dict[Shelf, int]]:
+        found = self._asked(
+            "select h.active_claims, h.evidence, (select m.value from meta m where m.brain_id = h.brain_id and m.key = ?) "
+            "from brain_head h where h.brain_id = ?",
+            (ENDINGS, self.brain_id),
+        )
+        claims, evidence, endings = found[0] if found else (0, 0, None)
+        return int(endings or 0), {Shelf.CLAIM: claims, Shelf.EVIDENCE: evidence}
 
     # --- erasing, copying, checking, closing -------------------------------------------------------------------------
 

@@ -83,6 +83,15 @@ class _Mark(NamedTuple):
     turn: int
 
 
+class _Behind(Exception):
+    """The index has not followed everything."""
+
+
+def _distance(end: _Mark, mark: _Mark) -> int:
+    """How many acts an index has not followed. One that is ahead saw a commit that came after the head was read."""
+    return max(end.seq - mark.seq, 0) if end.seq != mark.seq else int(end.hash != mark.hash or end.turn > mark.turn)
+
+
 def _quoted(word: str) -> str:
     return '"' + word.replace('"', '""') + '"'
 
@@ -182,9 +191,7 @@ class SqliteText(SqlStore):
 
     def _behind(self) -> int:
         with self.reading() as session:
-            end, mark = self.end(session), self.mark(session)
-        # An index that is ahead saw a commit that came after the head was read.
-        return max(end.seq - mark.seq, 0) if end.seq != mark.seq else int(end.hash != mark.hash or end.turn > mark.turn)
+            return _distance(self.end(session), self.mark(session))
 
     def put_terms(self, session: Session, chunk: Sequence[tuple[Version, str]]) -> None:
         for version, words in chunk:
@@ -217,11 +224,13 @@ class SqliteText(SqlStore):
         shelf: Shelf = Shelf.CLAIM,
         where: Where | None = None,
     ) -> Found:
-        if self.behind():
-            self.heal(GLANCE_SECONDS)
         words = list(dict.fromkeys(joined(terms).split()))
         try:
-            return self._find(shelf, words, limit, within, where)
+            try:
+                return self._find(shelf, words, limit, within, where, current=True)
+            except _Behind:
+                self.heal(GLANCE_SECONDS)
+                return self._find(shelf, words, limit, within, where)
         except (apsw.SQLError, StoreUnavailable) as error:
             # The first: a table of the index is missing or of no known form. A defect of ours would fail the second time too.
             if isinstance(error, StoreUnavailable) and not isinstance(error.__cause__, BROKEN):
@@ -256,11 +265,24 @@ class SqliteText(SqlStore):
         with self.reading() as session:
             return session.rows(statement, values)
 
-    def _find(self, shelf: Shelf, words: Sequence[str], limit: int, within: int | None, where: Where | None) -> Found:
+    def _find(
+        self,
+        shelf: Shelf,
+        words: Sequence[str],
+        limit: int,
+        within: int | None,
+        where: Where | None,
+        *,
+        current: bool = False,
+    ) -> Found:
+        """What the index finds; with `current` it must not be behind."""
         ask = _ASK[shelf]
         found: list[Row] = []
         with self.reading() as session:
             head = self.read_head(session)
+            mark = self.mark(session)  # the first look at the index decides which state of it this session sees
+            if current and _distance(_Mark(head.seq, head.hash, head.turn), mark):
+                raise _Behind
             total = head.active_claims if shelf is Shelf.CLAIM else head.evidence
             known = self.counted(session, shelf)
             for word in words:

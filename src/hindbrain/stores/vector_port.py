@@ -57,8 +57,8 @@ class Vectors(Protocol):
         behind a backlog."""
         ...
 
-    def missing(self, stamp: str, shelf: Shelf) -> int:
-        """How many live units have no vector of this embedder."""
+    def missing(self, stamp: str) -> dict[Shelf, int]:
+        """How many live units of each shelf have no vector of this embedder."""
         ...
 
     def put(self, stamp: str, shelf: Shelf, rows: Sequence[Embedded]) -> None:

@@ -25,6 +25,7 @@ OVERSHOOT = 8  # more than was asked for, so that a few that ended meanwhile do 
 
 _AMONG = "in (select value from json_each(?))"
 _LAST = 2**62  # beyond any turn
+_LAST_ID = "coalesce((select seq from sqlite_sequence where name = 'searched'), 0)"  # that was ever given
 
 
 class Rows(Protocol):
@@ -36,7 +37,9 @@ class Rows(Protocol):
         """Live rows as (turn, key): those after a turn, or with `newest` those before it, nearest to it first."""
         ...
 
-    def unit_count(self, shelf: Shelf) -> int: ...
+    def live_units(self) -> tuple[int, dict[Shelf, int]]:
+        """How many transactions ended rows, and how many rows of each shelf live."""
+        ...
 
     def endings(self) -> int:
         """How many transactions ended rows."""
@@ -145,7 +148,7 @@ class SqliteVectors(VectorFile):
     @healing
     def pending(self, stamp: str, shelf: Shelf, *, limit: int, newest: bool = False) -> tuple[Pending, ...]:
         found = self._first(stamp, shelf, limit, newest=newest)
-        if not found and self.missing(stamp, shelf):  # what was complete is so no more
+        if not found and self.missing(stamp)[shelf]:  # what was complete is so no more
             with self.writing() as session:
                 session.rows("update collection set complete = 0 where stamp = ? and shelf = ?", (stamp, shelf.value))
             found = self._first(stamp, shelf, limit, newest=newest)
@@ -187,24 +190,23 @@ class SqliteVectors(VectorFile):
             session.rows("update collection set complete = ? where id = ? and complete < ?", (turn, collection, turn))
 
     @healing
-    def missing(self, stamp: str, shelf: Shelf) -> int:
-        followed, units = self._followed_units(stamp, shelf)
-        if followed != self._rows.endings():
+    def missing(self, stamp: str) -> dict[Shelf, int]:
+        followed, units = self._followed_units(stamp)
+        endings, live = self._rows.live_units()
+        if followed != endings:
             self.settle()  # a process died between the files
-            _, units = self._followed_units(stamp, shelf)
-        if units > (live := self._rows.unit_count(shelf)):  # vectors of rows that are gone
+            _, units = self._followed_units(stamp)
+        if any(units[shelf] > live[shelf] for shelf in Shelf):  # vectors of rows that are gone
             self.settle(doubtful=True)
-            _, units = self._followed_units(stamp, shelf)
-        return max(live - units, 0)
+            _, units = self._followed_units(stamp)
+        return {shelf: max(live[shelf] - units[shelf], 0) for shelf in Shelf}
 
-    def _followed_units(self, stamp: str, shelf: Shelf) -> tuple[int, int]:
-        """How many endings were followed, and how many units have vectors."""
+    def _followed_units(self, stamp: str) -> tuple[int, dict[Shelf, int]]:
+        """How many endings were followed, and how many units of each shelf have vectors."""
         with self.borrowed() as session:
-            ((followed, units),) = session.rows(
-                "select endings, coalesce((select units from collection where stamp = ? and shelf = ?), 0) from mark",
-                (stamp, shelf.value),
-            )
-        return followed, units
+            found = session.rows("select m.endings, c.shelf, c.units from mark m left join collection c on c.stamp = ?", (stamp,))
+        units = {shelf: number for _, shelf, number in found}
+        return found[0][0], {shelf: units.get(shelf.value, 0) for shelf in Shelf}
 
     @healing
     def put(self, stamp: str, shelf: Shelf, rows: Sequence[Embedded]) -> None:
@@ -238,12 +240,12 @@ class SqliteVectors(VectorFile):
 
     @healing
     def _told(self, column: str, stamp: str, shelf: Shelf, turns: Sequence[int]) -> dict[int, bytes]:
-        with self.reading() as session:
-            collection, _, _ = self._collection(session, stamp, shelf)
+        with self.borrowed() as session:
             found = session.rows(
                 f"select s.turn, t.{column} from searched s join told t on t.id = s.id "
-                f"where s.collection = ? and s.turn {_AMONG} and s.part = 0 and length(t.{column}) > 0",
-                (collection, json.dumps(list(turns))),
+                "where s.collection = (select id from collection where stamp = ? and shelf = ?) "
+                f"and s.turn {_AMONG} and s.part = 0 and length(t.{column}) > 0",
+                (stamp, shelf.value, json.dumps(list(turns))),
             )
         return dict(found)
 
@@ -296,11 +298,21 @@ class SqliteVectors(VectorFile):
 
     def _matrix(self, stamp: str, shelf: Shelf) -> "Matrix | None":
         """What is in memory, topped up with what this or another process added since."""
+        with self.borrowed() as session:
+            statement = f"select id, units, {_LAST_ID} from collection where stamp = ? and shelf = ?"
+            found = session.rows(statement, (stamp, shelf.value))
+        collection, units, last = found[0] if found else (0, 0, 0)
+        matrix = self.matrices.get(collection) if units else None
+        if not units or (matrix is not None and matrix.reached >= last):
+            return matrix
+        return self._topped_up(stamp, shelf)
+
+    def _topped_up(self, stamp: str, shelf: Shelf) -> "Matrix | None":
         from hindbrain.stores.vector_matrix import Matrix
 
         with self.reading() as session:
             collection, units, _ = self._collection(session, stamp, shelf)
-            ((last,),) = session.rows("select coalesce((select seq from sqlite_sequence where name = 'searched'), 0)")
+            ((last,),) = session.rows(f"select {_LAST_ID}")
             if not units:
                 return None
             with self.guard:
