@@ -153,8 +153,10 @@ def fused(candidates: Iterable[Candidate], *, words: float) -> list[Scored]:
 def leading(rows: Sequence[tuple[int, float, float | None, float]], *, words: float, limit: int) -> list[int]:
     """The turns of the rows worth reading, in the order that `fused` would give them if none had a conversation or token states.
     Each row is its turn, BM25, cosine and prior: there are hundreds, and most go no further."""
-    lexical = max((score for _, score, _, _ in rows), default=0.0)
-    dense = max((cosine for _, _, cosine, _ in rows if cosine is not None), default=0.0)
+    if not rows:
+        return []
+    _, scores, cosines, _ = zip(*rows, strict=True)
+    lexical, dense = max(scores), max(filter(None, cosines), default=0.0)
     by_words = words * WEIGHTS.lexical / lexical if lexical > 0 else 0.0
     by_meaning = WEIGHTS.dense / dense if dense > 0 else 0.0
     unmade = WEIGHTS.dense / lexical if lexical > 0 and dense > 0 else 0.0
