@@ -103,6 +103,23 @@ def test_a_conversation_that_answers_well_lifts_its_other_rows() -> None:
     assert turns(fused([replace(one, thread="") for one in (best, beside, other)], words=1.0)) == [1, 3, 2]
 
 
+def test_a_long_row_gains_by_the_better_row_beside_it_and_a_short_one_does_not() -> None:
+    asked = Candidate(turn=1, lexical=10.0, cosine=0.5, late=0.8, thread="t", position=4, message="a")
+    long = Candidate(turn=2, lexical=1.0, cosine=0.5, thread="t", position=5, message="b")
+    rest = Candidate(turn=3, lexical=1.0, cosine=0.5, thread="t", position=6, message="b")
+    short = Candidate(turn=4, lexical=1.0, cosine=0.5, late=0.1, thread="t", position=3, message="c")
+
+    scored = {one.candidate.turn: one for one in fused([asked, long, rest, short], words=1.0)}
+    apart = {one.candidate.turn: one for one in fused([asked, replace(long, position=9), rest, short], words=1.0)}
+    by_words = {one.candidate.turn: one for one in fused([replace(one, cosine=None) for one in (asked, long)], words=1.0)}
+
+    own = sum(scored[1].own)
+    assert scored[2].lift == pytest.approx(scored[1].lift + WEIGHTS.beside * own)
+    assert scored[3].lift == scored[1].lift == scored[4].lift  # beside it stands only a piece of the same message, or it is short
+    assert apart[2].lift == pytest.approx(apart[1].lift)
+    assert by_words[2].lift == by_words[1].lift  # without vectors every row is without token states
+
+
 def test_a_message_is_found_by_its_best_chunk_and_a_repeated_text_shows_once() -> None:
     rows = [
         Candidate(turn=1, lexical=9.0, message="m1"),

@@ -73,6 +73,7 @@ class Candidate:
     prior: float = 0.0
     message: Hashable = ""  # what a chunk is a piece of; false for a row that is whole
     thread: str = ""  # the conversation or document it stands in
+    position: int = 0  # in there
 
 
 class Parts(NamedTuple):
@@ -92,7 +93,7 @@ class Scored(NamedTuple):
     total: float
     best: float  # total of the best candidate of this answer
     own: tuple[float, float, float, float]
-    lift: float  # by its conversation
+    lift: float  # by its conversation, and there by what stands beside it
 
     @property
     def score(self) -> float:
@@ -144,10 +145,29 @@ def fused(candidates: Iterable[Candidate], *, words: float) -> list[Scored]:
         if one.thread and total > reached.get(one.thread, 0.0):
             reached[one.thread] = total
     lifted = {thread: WEIGHTS.thread * total for thread, total in reached.items()}
-    summed = [(total + (lift := lifted.get(one.thread, 0.0)), one.turn, one, parts, lift) for total, one, parts in own]
+    beside = _beside(own) if dense > 0 else {}
+    summed = [
+        (total + (lift := lifted.get(one.thread, 0.0) + beside.get(one.turn, 0.0)), one.turn, one, parts, lift)
+        for total, one, parts in own
+    ]
     summed.sort(key=itemgetter(0, 1), reverse=True)
     best = summed[0][0] if summed else 0.0
     return [Scored(one, total, best, parts, lift) for total, _, one, parts, lift in summed]
+
+
+def _beside(own: Sequence[tuple[float, Candidate, object]]) -> dict[int, float]:
+    """turn -> what a long row gains by the better of the rows beside it, if of another message. Short ones have the words,
+    the meaning and the tokens of their neighbours mixed in already."""
+    long = [one for _, one, _ in own if one.late is None and one.thread]
+    if not long:
+        return {}
+    places = {(one.thread, one.position): (total - one.prior, one.message) for total, one, _ in own if one.thread}
+    gained = {}
+    for one in long:
+        near = (places.get((one.thread, one.position - 1)), places.get((one.thread, one.position + 1)))
+        others = (place[0] for place in near if place is not None and not (place[1] and place[1] == one.message))
+        gained[one.turn] = WEIGHTS.beside * max(others, default=0.0)
+    return gained
 
 
 def leading(rows: Sequence[tuple[int, float, float | None, float]], *, words: float, limit: int) -> list[int]:

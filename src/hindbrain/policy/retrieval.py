@@ -62,6 +62,7 @@ class Weights:
     late: float = 1.0
     dense: float = 1.0
     thread: float = 0.3  # of the best row of the same conversation: what it says around its best row is about the same
+    beside: float = 0.1  # of the better row beside a long one; from 0.08 to 0.12 measured alike, 0.2 is too much for long replies
     speaker: float = 0.25  # who the question names said it; more would follow a question that names the wrong person
     assistant: float = -0.9  # a memory is about what people said; the machine's long replies share words with every question
 

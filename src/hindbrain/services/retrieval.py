@@ -305,6 +305,7 @@ class Retrieval:
                 prior=priors[turn],
                 message=seats[turn].message if seats[turn].thread is not None else "",
                 thread=seats[turn].thread or "",
+                position=seats[turn].position,
             )
             for turn in gathered.leading(seats, wide * LATE_ROWS, priors)
         ]
