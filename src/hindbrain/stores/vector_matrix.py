@@ -23,7 +23,6 @@ MASKED = 0.1  # share of masked rows that a matrix carries on
 MOST_RESCORED = 12_000  # what a question over a million rows may cost: 4 ms of its 20
 _WORD = 64  # bits of one word
 _TOGETHER = 256  # rows that are compared at a time: as many as stay in the processor's cache
-_ROUNDING = 1e-5  # more than a product of a few hundred numbers can be off
 
 _Ints = NDArray[np.int64]
 _Floats = NDArray[np.float32]
@@ -38,7 +37,7 @@ def cosines_of(query: Sequence[float], rows: Sequence[bytes]) -> _Floats:
 
 def _exact(values: _Floats, lengths: _Floats, query: _Floats) -> _Floats:
     """Row by row, not by a matrix product: what a row scores must not depend on how many others are asked."""
-    scored: _Floats = np.einsum("ij,j->i", values, query) / lengths
+    scored: _Floats = np.vecdot(values, query) / lengths
     return scored
 
 
@@ -150,8 +149,11 @@ class Matrix:
             places = self._likely(asked, wanted, alive, places)
         elif places is None:
             places = np.flatnonzero(alive)
-        places = self._best(asked, places, 4 * limit)
-        cosines, turns = self._cosines(asked, places), self._turns[places]
+        cosines = self._cosines(asked, places)
+        if len(places) > 4 * limit:  # as many as are enough where units have parts
+            least = np.partition(cosines, len(cosines) - 4 * limit)[len(cosines) - 4 * limit]
+            places, cosines = places[cosines >= least], cosines[cosines >= least]
+        turns = self._turns[places]
         order = np.lexsort((turns, -cosines))
         best: dict[int, float] = {}
         for turn, cosine in zip(turns[order].tolist(), cosines[order].tolist(), strict=True):
@@ -171,18 +173,10 @@ class Matrix:
         return found
 
     def _cosines(self, asked: _Floats, places: _Ints) -> _Floats:
-        return _exact(np.take(self._codes, places, axis=0).astype(np.float32), self._lengths[places], asked)
-
-    def _best(self, asked: _Floats, places: _Ints, number: int) -> _Ints:
-        """The nearest of these rows by a product that is fast and not exact in its last digit; some more than are wanted."""
-        if len(places) <= number:
-            return places
+        """Of the rows at these places."""
         parts = (places[start : start + _TOGETHER] for start in range(0, len(places), _TOGETHER))
-        products = [np.take(self._codes, part, axis=0).astype(np.float32) @ asked for part in parts]
-        near = np.concatenate(products) / self._lengths[places]
-        least = np.partition(near, len(near) - number)[len(near) - number]
-        kept: _Ints = places[near >= least - _ROUNDING]
-        return kept
+        found = [_exact(np.take(self._codes, part, axis=0).astype(np.float32), self._lengths[part], asked) for part in parts]
+        return np.concatenate(found) if found else np.empty(0, dtype=np.float32)
 
     def _likely(self, query: _Floats, wanted: int, alive: "NDArray[np.bool_]", places: _Ints | None) -> _Ints:
         """Live rows whose signs differ least from those of the question."""
