@@ -94,7 +94,9 @@ class Feeds:
         """The best rows of one brain for a question. `marked` also shows claims that wait for their demotion."""
         feed = Feed(gaps=self._take_in(opened))
         parts: dict[str, dict[str, float]] = {}
-        for _ in range(2):
+        chosen: list[tuple[Version, Claim, float]] = []
+        shown: dict[str, str] = {}
+        for _ in range(2 if opened.store.counts().active_claims or trace is not None else 0):
             chosen = self._ranked(
                 opened, query, feed, parts, min_score=min_score, marked=marked, candidates=max(candidates, limit), trace=trace
             )

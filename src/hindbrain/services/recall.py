@@ -46,6 +46,16 @@ class Beat:
         return sum(self.exists_by_tier.values())
 
 
+@dataclass(slots=True, kw_only=True)
+class _Seen:
+    """The evidence of one answer."""
+
+    rows: list[Row] = field(default_factory=list)
+    exists: int = 0
+    gaps: list[Gap] = field(default_factory=list)
+    by_meaning: bool = False
+
+
 def tier_asked(raw: str | None) -> tuple[TierAsked, str | None]:
     """What a `tier` argument means. An unknown value never widens the read; it is named in a warning."""
     if raw is None or raw == "":
@@ -108,9 +118,7 @@ class Recall:
         options = {"limit": take, "min_score": min_score, "include_history": include_history, "trace": trace}
         # Evidence is asked first, though it is told last: its words take as long to look up as the model needs for the question,
         # so both are done at once, and claims find the question's vectors made.
-        seen, held, unseen = (
-            self._evidence(route, query, asked, limit=evidence, min_score=min_score, trace=trace) if evidence else ([], 0, [])
-        )
+        seen = self._evidence(route, query, asked, limit=evidence, min_score=min_score, trace=trace) if evidence else _Seen()
         if asked is not TierAsked.MEDULLA:
             if route.brain is not None:
                 feeds["project"] = self._guarded(route.brain, query, gaps, options)
@@ -128,7 +136,7 @@ class Recall:
         if not rows and fallback and any(exists.values()):
             rows, note = self._fallback(route, feeds, gaps)
         self._budget(rows, conflicts)
-        gaps += [one for one in unseen if one not in gaps]
+        gaps += [one for one in seen.gaps if one not in gaps]
         return Beat(
             rows=rows,
             tier=asked.value,
@@ -138,9 +146,10 @@ class Recall:
             conflicts=conflicts,
             note=note,
             warning=warning,
-            evidence=seen,
-            evidence_exists=held,
-            by_meaning=any(feed.served is not None and feed.served.stamp is not None for feed in feeds.values()),
+            evidence=seen.rows,
+            evidence_exists=seen.exists,
+            by_meaning=seen.by_meaning
+            or any(feed.served is not None and feed.served.stamp is not None for feed in feeds.values()),
         )
 
     def _evidence(
@@ -152,9 +161,10 @@ class Recall:
         limit: int,
         min_score: float,
         trace: Trace | None,
-    ) -> tuple[list[Row], int, list[Gap]]:
+    ) -> "_Seen":
         """Rows of raw evidence of the same brains, if any is relevant, and how many there are. A failure is a named gap."""
         gaps: list[Gap] = []
+        by_meaning = False
         brains = [route.brain] if route.brain is not None and asked is not TierAsked.MEDULLA else []
         brains += [self._brains.home.medulla()] if asked is not TierAsked.PROJECT and self._brains.has_medulla() else []
         rows: list[Row] = []
@@ -172,6 +182,7 @@ class Recall:
                 gaps.append(gap("evidence_unreachable", text, "hindbrain doctor"))
                 continue
             gaps += found.served.gaps(brain.display_name)
+            by_meaning = by_meaning or found.served.stamp is not None
             now = self._clock()
             rows += [
                 evidence_row(brain, hit.evidence, hit.score, hit.parts, now=now, stale_after_days=self._stale_after_days)
@@ -182,7 +193,7 @@ class Recall:
         for row, share in zip(rows, shares([tokens(row["text"]) for row in rows], room), strict=True):
             if (text := cut(row["text"], share)) != row["text"]:
                 row["text"], row["truncated"] = text, True
-        return rows, exists, gaps
+        return _Seen(rows=rows, exists=exists, gaps=gaps, by_meaning=by_meaning)
 
     def _guarded(self, brain: Brain, query: str | None, gaps: list[Gap], options: dict[str, Any]) -> Feed:
         """A feed that fails is a named gap, never a failed answer."""
