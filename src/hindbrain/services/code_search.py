@@ -182,7 +182,7 @@ class CodeSearch:
         return signs, titles[0].score if titles else 0.0, by_file((*titles, *chunks))
 
     def _ranked(self, graph: GraphStore, view: _View, question: CodeQuestion, scope: Scope, changes: ChangeMemory) -> _Order:
-        if not question.terms:
+        if not question.terms or not view.paths:
             return _Order([])
         signs, best, stretches = self.signs(graph, view, question, changes)
         frequencies, rows = graph.frequencies(question.title_terms)
