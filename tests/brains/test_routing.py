@@ -2,12 +2,14 @@
 
 import json
 import os
+import resource
 import shutil
 from pathlib import Path
 
 import pytest
 
 from hindbrain.domain.brain import fingerprint
+from hindbrain.stores.home import Home
 from tests.support.world import World, tree_hash
 
 
@@ -278,3 +280,24 @@ def test_med_036_the_bound_brain_and_the_medulla_stay_warm_and_do_not_count(worl
         assert len(warm - {bound, "medulla"}) <= 2
 
     assert [origins(world.at(root).north("claim")) for root in roots] == [[root] for root in roots]
+
+
+def test_a_manifest_that_cannot_be_read_for_a_moment_is_read_again(world: World) -> None:
+    """Its file does not change meanwhile, so that nothing would tell it from one that was read and belongs to nobody."""
+    root = world.repository("x")
+    world.at(root).call("ingest", path=root, project_root=root)
+    home = Home(world.home.path)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (3, hard))  # no file can be opened, and each can be looked at
+    try:
+        unread = home.project(root)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    brain = home.project(root)
+
+    assert unread is None
+    assert brain is not None
+    assert home.project(root) is brain  # and is then remembered,
+    world.home.save(brain, nodes=7, edges=0)
+    world.home.manifest_path(root).unlink()
+    assert home.project(root) is None  # until it goes

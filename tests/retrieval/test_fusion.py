@@ -120,6 +120,20 @@ def test_a_long_row_gains_by_the_better_row_beside_it_and_a_short_one_does_not()
     assert by_words[2].lift == by_words[1].lift  # without vectors every row is without token states
 
 
+def test_of_two_rows_at_one_place_the_better_one_lifts_whichever_comes_first() -> None:
+    good = Candidate(turn=1, lexical=10.0, cosine=0.5, late=0.8, thread="t", position=4, message="a")
+    poor = Candidate(turn=2, lexical=1.0, cosine=0.1, late=0.1, thread="t", position=4, message="b")
+    long = Candidate(turn=3, lexical=1.0, cosine=0.5, thread="t", position=5, message="c")
+    fresh = Candidate(turn=4, lexical=1.0, thread="t", position=3, message="d")  # no vector yet: it may be short
+
+    one, other = (
+        {row.candidate.turn: row.lift for row in fused([*pair, long, fresh], words=1.0)} for pair in ((good, poor), (poor, good))
+    )
+
+    assert one == other
+    assert one[3] > one[1] == one[4]
+
+
 def test_a_message_is_found_by_its_best_chunk_and_a_repeated_text_shows_once() -> None:
     rows = [
         Candidate(turn=1, lexical=9.0, message="m1"),

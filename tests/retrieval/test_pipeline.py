@@ -55,6 +55,17 @@ def test_without_a_model_every_answer_says_that_words_alone_were_asked(world: Wo
     assert all("no_meaning" in kinds(answer) for answer in (seek, north, search))
 
 
+def test_a_gap_of_both_brains_is_told_once(world: World) -> None:
+    actor = world.at(world.brain("app"))
+    assert actor.call("record", text="the ferry left the pier")["ok"]
+    assert actor.call("record", text="the ferry is blue", domain="global")["ok"]
+
+    answers = actor.seek("ferry"), actor.north("ferry")
+
+    assert all(len(answer["evidence"] if "evidence" in answer else answer["results"]) == 2 for answer in answers)
+    assert all(len(answer["honest_gaps"]) == len(kinds(answer)) for answer in answers)
+
+
 @pytest.mark.req("CONF-06")
 def test_conf_06_a_rebuilt_index_gives_the_same_answers_in_the_same_order(world: World) -> None:
     root = world.brain("app")

@@ -1,8 +1,9 @@
 """Evidence in SQLite's files: what a crash, a cut or a lost index leaves of it, and what the file itself refuses."""
 
 import multiprocessing
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import cast
 
 import apsw
 import pytest
@@ -11,6 +12,8 @@ from hindbrain.domain.anchor import LEGACY
 from hindbrain.domain.errors import StoreUnavailable
 from hindbrain.domain.evidence import EvidenceId
 from hindbrain.stores.port import Found, Where
+from hindbrain.stores.seating import KeptSeating
+from hindbrain.stores.sql_rows import Row, Session
 from hindbrain.stores.sqlite import SqliteStore
 from hindbrain.stores.vector_port import Embedded, Shelf
 from tests.stores.conftest import BRAIN
@@ -61,6 +64,35 @@ def test_store_seats_in_memory_follow_what_others_write(brain: SqliteStore, dire
 
     assert after_one == [*(f"t{n}" for n in range(1, 50)), "late"]
     assert threads(brain) == [*(f"t{n}" for n in range(40, 50)), "late"]
+
+
+class Broken:
+    """A session whose disk fails at the second page of seats."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._pages = 0
+
+    def rows(self, statement: str, values: Sequence[object] = ()) -> list[Row]:
+        self._pages += "order by turn" in statement
+        if self._pages == 2:
+            raise StoreUnavailable("the disk did not answer", fix="check the disk")
+        return self._session.rows(statement, values)
+
+
+def test_store_seats_that_could_not_be_read_to_their_end_are_read_anew(brain: SqliteStore) -> None:
+    observe(brain, *(evidence(f"e{n}", "x", thread=f"t{n}") for n in range(9)))
+    kept = KeptSeating(BRAIN)
+    with brain.reading() as session:
+        head = brain.read_head(session)
+        with pytest.raises(StoreUnavailable):
+            kept.seats(cast(Session, Broken(session)), head, range(99))
+
+        assert len(kept) == 0  # what no mark stands for could be of another database by the next question
+        found, all_live = kept.seats(session, head, range(99))
+
+    assert all_live
+    assert [seat.thread for seat in found.values()] == [f"t{n}" for n in range(9)]
 
 
 def test_store_seats_in_memory_are_not_those_of_another_database(tmp_path: Path) -> None:

@@ -158,14 +158,17 @@ def fused(candidates: Iterable[Candidate], *, words: float) -> list[Scored]:
 def _beside(own: Sequence[tuple[float, Candidate, object]]) -> dict[int, float]:
     """turn -> what a long row gains by the better of the rows beside it, if of another message. Short ones have the words,
     the meaning and the tokens of their neighbours mixed in already."""
-    long = [one for _, one, _ in own if one.late is None and one.thread]
+    long = [one for _, one, _ in own if one.late is None and one.cosine is not None and one.thread]
     if not long:
         return {}
-    places = {(one.thread, one.position): (total - one.prior, one.message) for total, one, _ in own if one.thread}
+    places: dict[tuple[str, int], list[tuple[float, Hashable]]] = {}  # rows of several anchors may share one
+    for total, one, _ in own:
+        if one.thread:
+            places.setdefault((one.thread, one.position), []).append((total - one.prior, one.message))
     gained = {}
     for one in long:
-        near = (places.get((one.thread, one.position - 1)), places.get((one.thread, one.position + 1)))
-        others = (place[0] for place in near if place is not None and not (place[1] and place[1] == one.message))
+        near = (*places.get((one.thread, one.position - 1), ()), *places.get((one.thread, one.position + 1), ()))
+        others = (total for total, message in near if not message or message != one.message)
         gained[one.turn] = WEIGHTS.beside * max(others, default=0.0)
     return gained
 

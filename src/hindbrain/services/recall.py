@@ -181,7 +181,7 @@ class Recall:
                 text = f"the evidence of {brain.display_name} did not answer: {failure}"
                 gaps.append(gap("evidence_unreachable", text, "hindbrain doctor"))
                 continue
-            gaps += found.served.gaps(brain.display_name)
+            gaps += [one for one in found.served.gaps(brain.display_name) if one not in gaps]
             by_meaning = by_meaning or found.served.stamp is not None
             now = self._clock()
             rows += [

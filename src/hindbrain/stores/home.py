@@ -80,7 +80,7 @@ class Home:
         self.boxes_file = path / "field-reports.boxes.json"  # repositories that were given a box, or wrote a letter
         self.boxes_lock = path / "field-reports.lock"
         self.medulla_box = self.medulla_dir / BOX
-        self._manifests: dict[str, tuple[tuple[int, int, int], Brain | None]] = {}  # as they were last read, by root
+        self._manifests: dict[str, tuple[tuple[int, int, int], Brain]] = {}  # as they were last read, by root
 
     def refuse_target(self, path: Path) -> None:
         """No call writes a file of its own among ours: under the right name it would be a setting, or a token."""
@@ -135,10 +135,11 @@ class Home:
         known = self._manifests.get(root)
         if known is None or known[0] != seen:
             found = _read_json(Path(path))
-            mine = found.get("project_root") == root and found.get("schema") == BRAIN_SCHEMA
+            if found.get("project_root") != root or found.get("schema") != BRAIN_SCHEMA:
+                return None  # not remembered: what cannot be read now may be readable in a moment, as it stands
             if len(self._manifests) >= _MANIFESTS:
                 self._manifests.clear()
-            known = self._manifests[root] = (seen, _brain(found) if mine else None)
+            known = self._manifests[root] = (seen, _brain(found))
         return known[1]
 
     def projects(self) -> Iterator[Brain]:

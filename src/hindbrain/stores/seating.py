@@ -94,6 +94,9 @@ class KeptSeating:
         self._mark = (0, "")  # of the record, when rows were last taken in
         self._asked = False
 
+    def __len__(self) -> int:
+        return len(self._seating)
+
     @property
     def worthwhile(self) -> bool:
         """Whether to keep it at all: a process that asks once, as a command does, reads the rows that it needs."""
@@ -102,6 +105,23 @@ class KeptSeating:
 
     def seats(self, session: Session, head: Head, turns: Iterable[int]) -> tuple[dict[int, Seat], bool]:
         """The seats of these turns, and whether none that is held has ended: then all of them are of live rows."""
+        try:
+            ended = self._brought_up(session, head)
+        except BaseException:
+            self._drop()  # half a page, or rows of a state that no mark stands for, are worse than none
+            raise
+        return self._seating.seats(turns), ended == 0
+
+    def forget(self) -> None:
+        """Hold nothing: rows were erased."""
+        with self.lock:
+            self._drop()
+
+    def _drop(self) -> None:
+        self._seating, self._mark = Seating(), (0, "")
+
+    def _brought_up(self, session: Session, head: Head) -> int:
+        """Hold every row that lives, and tell how many are held that have ended."""
         self._follow(session)
         ended = len(self._seating) - head.evidence
         if not 0 <= ended <= ENDED * head.evidence:
@@ -109,12 +129,7 @@ class KeptSeating:
             self._take_in(session)
             ended = len(self._seating) - head.evidence
         self._mark = (head.seq, head.hash)
-        return self._seating.seats(turns), ended == 0
-
-    def forget(self) -> None:
-        """Hold nothing: rows were erased."""
-        with self.lock:
-            self._seating, self._mark = Seating(), (0, "")
+        return ended
 
     def _follow(self, session: Session) -> None:
         seq, digest = self._mark

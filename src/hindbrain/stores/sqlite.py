@@ -384,11 +384,11 @@ class SqliteStore(SqliteText):
 
     def erased(self) -> None:
         """Deleted rows are overwritten at once; now the logs go, and every copy that was only kept for safety."""
+        self._seating.forget()
         for pattern in ("index.db*.corrupt.*", "brain.db.v*.bak"):
             for path in self.path.parent.glob(pattern):
                 if not path.is_dir():  # no work of ours
                     path.unlink(missing_ok=True)
-        self._seating.forget()
         self._vectors.scrub()
         with translated(self.path):
             connection = self._open(SCRUB_MS)

@@ -118,7 +118,8 @@ class Matrix:
 
     def _places(self, turns: "Collection[int] | _Ints") -> _Ints:
         """Where the rows of these units stand, also those that are masked."""
-        held = self._turns[: self._size]
+        size = self._size  # first: what grows meanwhile is longer than this
+        held = self._turns[:size]
         wanted = turns if isinstance(turns, np.ndarray) else np.fromiter(turns, dtype=np.int64, count=len(turns))
         wanted = np.unique(wanted)
         if self._rising:

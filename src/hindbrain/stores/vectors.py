@@ -196,9 +196,11 @@ class SqliteVectors(VectorFile):
         if followed != endings:
             self.settle()  # a process died between the files
             _, units = self._followed_units(stamp)
+            _, live = self._rows.live_units()
         if any(units[shelf] > live[shelf] for shelf in Shelf):  # vectors of rows that are gone
             self.settle(doubtful=True)
             _, units = self._followed_units(stamp)
+            _, live = self._rows.live_units()
         return {shelf: max(live[shelf] - units[shelf], 0) for shelf in Shelf}
 
     def _followed_units(self, stamp: str) -> tuple[int, dict[Shelf, int]]:
