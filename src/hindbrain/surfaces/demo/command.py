@@ -53,28 +53,29 @@ def take_the_tour(read: Mapping[str, Any], given: Mapping[str, Any]) -> int:
     place = _placed(read.get("home") or given.get("home"))
     stays = not output.wants_json(given) and os.isatty(0) and os.isatty(1)
     _alone()
+    ready = False  # from then on whoever ends it ends a tour, and not the making of one
     with _interruptible():
         try:
             world = _built(place)
             shown = _opened(world, browser=not read.get("no_open"))
             if not stays:
                 return output.present(_told(world, shown), given)
+            ready = True
             output.write(
                 f"{_what(world)}\n\n{shown['rendered']}\n\nCtrl-C ends the tour{'' if read.get('keep') else ' and removes it'}."
             )
+            _stay(place.home)
         except KeyboardInterrupt:
-            _ended(place, keep=False)
-            output.tell("\nThe tour was ended before it was ready. Nothing of it is left.")
-            return 130
+            if not ready:
+                _ended(place, keep=False)
+                output.tell("\nThe tour was ended before it was ready. Nothing of it is left.")
+                return 130
         except PathRefused:
             raise  # somebody else has begun there: what lies in it is not ours to remove
         except BaseException:
-            _ended(place, keep=False)
+            _ended(place, keep=ready and bool(read.get("keep")))
             raise
-        try:
-            _stay(place.home)
-        finally:
-            _ended(place, keep=bool(read.get("keep")))
+        _ended(place, keep=bool(read.get("keep")))
     left = f"The world stays in {place.path}.\nOpen it again: hindbrain --home {place.home} hall"
     output.tell(left if read.get("keep") else "The tour is over. Nothing of it is left.")
     return 0
@@ -169,12 +170,9 @@ def _told(world: World, shown: dict[str, Any]) -> dict[str, Any]:
 def _stay(home: str) -> None:
     """Wait for Ctrl-C, or for somebody who stops the owner."""
     token = client.read_token(home)
-    try:
-        while (address := client.find_owner(home)) is not None:
-            _called(address, token)
-            time.sleep(_PULSE_S)
-    except KeyboardInterrupt:
-        return
+    while (address := client.find_owner(home)) is not None:
+        _called(address, token)
+        time.sleep(_PULSE_S)
     output.tell("The owner of the tour was stopped.")
 
 
