@@ -206,13 +206,11 @@ def test_ctl_031_an_answer_is_found_by_its_correlation_and_what_does_not_come_is
     planner, memory = line.bus.voice(Role.PLANNER), line.bus.voice(Role.MEMORY)
 
     def answers() -> None:
-        for _ in range(2):
-            heard = listening.next(20)
-            assert heard is not None
-            query: Any = heard.record
-            if query.query_id == "a":
-                told = MemoryResponse(query_id="a")
-                memory.say(Role.PLANNER, told, task_id="tsk_1", because=heard, correlation=heard.message.correlation_id)
+        queries: list[Any] = [listening.next(20) for _ in range(2)]  # both are asked before one is answered
+        first = next(query for query in queries if query.record.query_id == "a")
+        memory.say(
+            Role.PLANNER, MemoryResponse(query_id="a"), task_id="tsk_1", because=first, correlation=first.message.correlation_id
+        )
 
     thread = threading.Thread(target=answers)
     thread.start()

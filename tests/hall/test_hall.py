@@ -1,10 +1,12 @@
 """The Hall itself: a card for each brain, and what stands around every view."""
 
 import re
+from pathlib import Path
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.support.hall import Hall, settled
+from hindbrain.surfaces.demo.world import World
+from tests.support.hall import Hall, opened, settled
 from tests.support.owner import Starter
 
 
@@ -310,19 +312,13 @@ def test_hall_the_focus_stays_when_letters_are_chosen_and_answered(hall: Hall, p
     expect(page.get_by_role("button", name="Answer and close")).to_have_count(0)
 
 
-def test_hall_a_home_without_brains_says_how_to_begin_and_blames_no_search(hall: Hall, page: Page) -> None:
-    hall.open("#/")
-    page.evaluate(
-        """async () => {
-          const { house } = await import('/hall/js/brains.js');
-          house.brains = [];
-          for (const handler of house.handlers) handler(house);
-        }"""
-    )
-    expect(page.get_by_text("No repository has a brain yet")).to_be_visible()
-    expect(page.get_by_text("No brain has this name")).to_have_count(0)
-    page.reload()
-    settled(page)
+def test_hall_a_home_without_brains_says_how_to_begin_and_blames_no_search(browser: Browser, tmp_path: Path) -> None:
+    nowhere = World(directory=tmp_path, home=tmp_path / "home", roots={}, ids={})
+    with opened(browser, nowhere) as hall:
+        expect(hall.page.get_by_text("No repository has a brain yet")).to_be_visible()
+        expect(hall.page.get_by_text("No brain has this name")).to_have_count(0)
+        expect(hall.page.locator(".brain")).to_have_count(0)
+        assert hall.watch.told() == []
 
 
 def test_hall_4_an_open_page_comes_back_with_the_next_owner_and_says_so(hall: Hall, page: Page, starter: Starter) -> None:
