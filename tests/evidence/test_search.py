@@ -54,6 +54,24 @@ def test_mind_234_a_long_question_meets_a_row_with_two_of_its_words(actor: Actor
 
 
 @pytest.mark.req("MIND-235")
+def test_mind_235_an_empty_answer_says_how_much_its_filters_let_through(actor: Actor) -> None:
+    kept(actor, "the ferry left the pier", tags=["boats"])
+    kept(actor, "the ferry came back")
+
+    for tag, through in (("nope", 0), ("boats", 1)):
+        answer = actor.call("memory.search", query="zeppelins over Lakehurst", tag=tag)
+        assert answer["results"] == []
+        assert [gap["text"] for gap in answer["honest_gaps"] if gap["kind"] == "filtered"] == [
+            f"the filters let {through} of 2 rows through"
+        ]
+        assert f"let {through} of 2 rows through" in answer["rendered"]
+
+    unfiltered = actor.call("memory.search", query="zeppelins over Lakehurst")
+    assert "filtered" not in {gap["kind"] for gap in unfiltered["honest_gaps"]}
+    assert "filtered" not in {gap["kind"] for gap in actor.call("memory.search", query="ferry", tag="boats")["honest_gaps"]}
+
+
+@pytest.mark.req("MIND-235")
 def test_mind_235_filters_come_before_the_cut(actor: Actor, any_world: World) -> None:
     loud = jsonl(*({"session": f"s{i}", "text": f"ferry ferry ferry {i}"} for i in range(500)))
     assert actor.call("memory.ingest", text=loud, wing="a")["chunks"] == 500

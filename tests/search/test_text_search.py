@@ -113,6 +113,15 @@ def test_gr_095_a_search_that_could_not_read_everything_concludes_no_absence(wor
     assert answer["absence"]["state"] == "inconclusive"
 
 
+@pytest.mark.parametrize("narrowed", [{"scope": "nowhere"}, {"filename_pattern": "*.nope"}])
+def test_rc_009_where_no_file_was_read_no_absence_is_concluded(world: World, shop: str, narrowed: dict[str, str]) -> None:
+    answer = searched(world.at(shop), "def", **narrowed)
+
+    assert answer["files_read"] == 0
+    assert answer["absence"]["state"] == "inconclusive"
+    assert "no file was read" in answer["rendered"]
+
+
 def test_rc_009_absence_is_conclusive_when_every_file_was_read(world: World, shop: str) -> None:
     answer = searched(world.at(shop), "no such words anywhere")
 

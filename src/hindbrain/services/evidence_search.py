@@ -15,7 +15,7 @@ from hindbrain.services.brains import Brains
 from hindbrain.services.evidence import Observations, wire_row
 from hindbrain.services.evidence_anchor import anchors_of
 from hindbrain.services.retrieval import Retrieval
-from hindbrain.services.routing import Gap
+from hindbrain.services.routing import Gap, gap
 from hindbrain.stores.port import Where
 
 __all__ = ["Answered", "EvidenceSearch", "Hit"]
@@ -104,9 +104,21 @@ class EvidenceSearch:
         # A row that a published card took to the medulla is shown once, as the project's.
         own = list({hit.row.id: hit for hit in reversed(hits)}.values())[::-1]
         hits = sorted((hit for hit in own if hit.score >= min_score), key=lambda hit: -hit.score)[:top_k]
+        if not hits and top_k and exists and where != Where():
+            gaps.append(self._filtered(caller, where, tier, exists))
         if with_neighbours and top_k <= NEIGHBOURS_MOST:
             hits = [self._with_neighbours(hit) for hit in hits]
         return Answered(hits=hits, found=found, exists=exists, by_meaning=by_meaning, gaps=gaps)
+
+    def _filtered(self, caller: Caller, where: Where, tier: str | None, exists: int) -> Gap:
+        """That an answer may be empty because of its filters, and how much they let through."""
+        through = 0
+        for brain in self._observations.readable(caller, tier):
+            with self._brains.use(brain) as opened:
+                through += opened.store.evidence_count(where)
+        return gap(
+            "filtered", f"the filters let {through} of {exists} rows through", "search without them, or hindbrain memory list"
+        )
 
     def _with_neighbours(self, hit: Hit) -> Hit:
         """The chunk before and the chunk after, of the same source, wing and room."""

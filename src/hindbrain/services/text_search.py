@@ -79,7 +79,6 @@ class TextSearch:
         rows = run.rows[: asked.top_k]
         if graph is not None and arrays is not None:
             _place(rows, graph, arrays)
-        complete = not run.timed_out and not run.unread
         return {
             "results": [] if asked.count_only else rows,
             "total_matches": run.total,
@@ -89,7 +88,7 @@ class TextSearch:
             "files_not_read": run.unread[:NAMED_FILES],
             "files_not_read_count": len(run.unread),
             "timed_out_files": run.timed_out[:NAMED_FILES],
-            **({} if run.total else _absence(complete)),
+            **({} if run.total else _absence(run)),
         }
 
     def _ids(self, arrays: GraphArrays, asked: Asked, matcher: "Matcher", named: Callable[[str], bool], run: _Run) -> None:
@@ -230,10 +229,14 @@ def _named(pattern: str | None) -> Callable[[str], bool]:
     return globbed(pattern)
 
 
-def _absence(complete: bool) -> dict[str, Any]:
-    """How far an empty answer says that there is nothing."""
-    told = "every file in scope was read" if complete else "some files were not read: see files_not_read and timed_out_files"
-    state = "conclusive" if complete else "inconclusive"
+def _absence(run: _Run) -> dict[str, Any]:
+    """How far an empty answer says that there is nothing. Where nothing was read, nothing is known."""
+    if run.timed_out or run.unread:
+        state, told = "inconclusive", "some files were not read: see files_not_read and timed_out_files"
+    elif not run.files_read:
+        state, told = "inconclusive", "no file was read: none here has this scope and name"
+    else:
+        state, told = "conclusive", "every file in scope was read"
     return {"absence": {"state": state, "why": told, "never_read": sorted(SKIPPED_DIRECTORIES)}}
 
 
