@@ -3,10 +3,17 @@
 The rules of the first schema hold: every key begins with brain_id, and no row refers to another brain's.
 """
 
-__all__ = ["POSTGRES", "SQLITE", "TABLES"]
+from hindbrain.stores.migrations.words import (
+    POSTGRES_TYPES,
+    SQLITE_TYPES,
+    figures,
+    guarded,
+    kept_in_postgres,
+    kept_in_sqlite,
+    tables,
+)
 
-_SQLITE = {"T": "text", "N": "integer", "heap": " strict"}
-_POSTGRES = {"T": 'text collate "C"', "N": "bigint", "heap": ""}
+__all__ = ["POSTGRES", "SQLITE", "TABLES"]
 
 _HERE = "foreign key (brain_id, mission_id) references mission (brain_id, mission_id) on delete restrict"
 
@@ -49,36 +56,17 @@ _STATISTICS = (
 
 # Only added to, like what is experienced; the note `erasing` lets a brain be emptied, in one transaction.
 _KEPT = ("mission_event", "mission_paper")
-_ERASING = "exists (select 1 from meta m where m.brain_id = old.brain_id and m.key = 'erasing')"
 
 SQLITE = (
-    *(f"create table {name} {body.format(**_SQLITE)}" for name, body in TABLES.items()),
+    *tables(TABLES, SQLITE_TYPES),
     *_INDEXES,
-    *(f"insert into sqlite_stat1 (tbl, idx, stat) values ('{table}', '{index}', '{stat}')" for table, index, stat in _STATISTICS),
-    *(
-        f"create trigger {name}_{verb} before {verb} on {name} {when} begin select raise(abort, '{name} is append-only'); end"
-        for name in _KEPT
-        for verb, when in (("update", ""), ("delete", f"when not {_ERASING}"))
-    ),
-)
-
-_SECURITY = tuple(
-    statement
-    for name in TABLES
-    for statement in (
-        f"alter table {name} enable row level security",
-        f"alter table {name} force row level security",
-        f"create policy brain_rows on {name} using (brain_id = current_setting('app.brain', true)) "
-        "with check (brain_id = current_setting('app.brain', true))",
-    )
+    *figures(_STATISTICS),
+    *kept_in_sqlite(_KEPT),
 )
 
 POSTGRES = (
-    *(f"create table {name} {body.format(**_POSTGRES)}" for name, body in TABLES.items()),
+    *tables(TABLES, POSTGRES_TYPES),
     *_INDEXES,
-    *(
-        f"create trigger {name}_kept before update or delete on {name} for each row execute function hindbrain_append_only()"
-        for name in _KEPT
-    ),
-    *_SECURITY,
+    *kept_in_postgres(_KEPT),
+    *guarded(TABLES),
 )

@@ -4,13 +4,10 @@ The seven rules of a schema that can be sharded by brain hold from the first day
 is per brain, writers make the ids, and nothing refers from one brain to another.
 """
 
+from hindbrain.stores.migrations.words import POSTGRES_TYPES, SQLITE_TYPES, figures, guarded, tables
+
 __all__ = ["POSTGRES", "SQLITE", "TABLES"]
 
-# column types by dialect: T is text that sorts by code point on both databases, N is a whole number of 64 bits.
-_SQLITE = {"T": "text", "N": "integer", "flat": " strict, without rowid", "heap": " strict"}
-_POSTGRES = {"T": 'text collate "C"', "N": "bigint", "flat": "", "heap": ""}
-
-# `flat` rows are little more than their key; `heap` rows carry text.
 TABLES: dict[str, str] = {
     # One row per brain: the end of its chain and what would be slow to count. It is the row that PostgreSQL writers queue on.
     "brain_head": """(
@@ -92,10 +89,10 @@ _STATISTICS = (
 )
 
 SQLITE = (
-    *(f"create table {name} {body.format(**_SQLITE)}" for name, body in TABLES.items()),
+    *tables(TABLES, SQLITE_TYPES),
     *_INDEXES,
     "analyze main",
-    *(f"insert into sqlite_stat1 (tbl, idx, stat) values ('{table}', '{index}', '{stat}')" for table, index, stat in _STATISTICS),
+    *figures(_STATISTICS),
 )
 
 _SEARCH = (
@@ -132,20 +129,9 @@ _SEARCH = (
     "revoke all on function hindbrain_find(text, tsquery[], float8[], bigint) from public",
 )
 
-_SECURITY = tuple(
-    statement
-    for name in TABLES
-    for statement in (
-        f"alter table {name} enable row level security",
-        f"alter table {name} force row level security",
-        f"create policy brain_rows on {name} using (brain_id = current_setting('app.brain', true)) "
-        "with check (brain_id = current_setting('app.brain', true))",
-    )
-)
-
 POSTGRES = (
-    *(f"create table {name} {body.format(**_POSTGRES)}" for name, body in TABLES.items()),
+    *tables(TABLES, POSTGRES_TYPES),
     *_INDEXES,
     *_SEARCH,
-    *_SECURITY,
+    *guarded(TABLES),
 )

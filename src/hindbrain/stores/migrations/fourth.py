@@ -3,12 +3,19 @@
 The rules of the first schema hold: every key begins with brain_id, and no row refers to another brain's.
 """
 
+from hindbrain.stores.migrations.words import (
+    POSTGRES_TYPES,
+    SQLITE_TYPES,
+    figures,
+    guarded,
+    kept_in_postgres,
+    kept_in_sqlite,
+    tables,
+)
+
 __all__ = ["POSTGRES", "SQLITE", "TABLES"]
 
 # R is a floating-point number of 64 bits.
-_SQLITE = {"T": "text", "N": "integer", "R": "real", "flat": " strict, without rowid", "heap": " strict"}
-_POSTGRES = {"T": 'text collate "C"', "N": "bigint", "R": "double precision", "flat": "", "heap": ""}
-
 _LEVELS = "('M', 'K', 'C', 'T')"
 
 TABLES: dict[str, str] = {
@@ -110,36 +117,17 @@ _STATISTICS = (
 
 # Only added to. What fades, or what a person lets be forgotten, goes while the note `erasing` stands, in one transaction.
 _KEPT = ("megram", "megram_event", "control_message")
-_ERASING = "exists (select 1 from meta m where m.brain_id = old.brain_id and m.key = 'erasing')"
 
 SQLITE = (
-    *(f"create table {name} {body.format(**_SQLITE)}" for name, body in TABLES.items()),
+    *tables(TABLES, SQLITE_TYPES),
     *_INDEXES,
-    *(f"insert into sqlite_stat1 (tbl, idx, stat) values ('{table}', '{index}', '{stat}')" for table, index, stat in _STATISTICS),
-    *(
-        f"create trigger {name}_{verb} before {verb} on {name} {when} begin select raise(abort, '{name} is append-only'); end"
-        for name in _KEPT
-        for verb, when in (("update", ""), ("delete", f"when not {_ERASING}"))
-    ),
-)
-
-_SECURITY = tuple(
-    statement
-    for name in TABLES
-    for statement in (
-        f"alter table {name} enable row level security",
-        f"alter table {name} force row level security",
-        f"create policy brain_rows on {name} using (brain_id = current_setting('app.brain', true)) "
-        "with check (brain_id = current_setting('app.brain', true))",
-    )
+    *figures(_STATISTICS),
+    *kept_in_sqlite(_KEPT),
 )
 
 POSTGRES = (
-    *(f"create table {name} {body.format(**_POSTGRES)}" for name, body in TABLES.items()),
+    *tables(TABLES, POSTGRES_TYPES),
     *_INDEXES,
-    *(
-        f"create trigger {name}_kept before update or delete on {name} for each row execute function hindbrain_append_only()"
-        for name in _KEPT
-    ),
-    *_SECURITY,
+    *kept_in_postgres(_KEPT),
+    *guarded(TABLES),
 )

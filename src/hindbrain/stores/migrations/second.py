@@ -3,10 +3,9 @@
 The rules of the first schema hold: every key begins with brain_id, and no row refers to another brain's.
 """
 
-__all__ = ["POSTGRES", "SQLITE", "TABLES"]
+from hindbrain.stores.migrations.words import POSTGRES_TYPES, SQLITE_TYPES, figures, guarded, tables
 
-_SQLITE = {"T": "text", "N": "integer", "flat": " strict, without rowid", "heap": " strict"}
-_POSTGRES = {"T": 'text collate "C"', "N": "bigint", "flat": "", "heap": ""}
+__all__ = ["POSTGRES", "SQLITE", "TABLES"]
 
 TABLES: dict[str, str] = {
     # `turn` comes from the counter that claims use too; `changed` is the turn at which the words last changed. `tags` is a JSON
@@ -59,11 +58,11 @@ _STATISTICS = (
 )
 
 SQLITE = (
-    *(f"create table {name} {body.format(**_SQLITE)}" for name, body in TABLES.items()),
-    *(statement.format(**_SQLITE) for statement in _HEAD),
+    *tables(TABLES, SQLITE_TYPES),
+    *(statement.format(**SQLITE_TYPES) for statement in _HEAD),
     _COUNT_TERMS,
     *_INDEXES,
-    *(f"insert into sqlite_stat1 (tbl, idx, stat) values ('{table}', '{index}', '{stat}')" for table, index, stat in _STATISTICS),
+    *figures(_STATISTICS),
 )
 
 # On a server the vectors stand beside the rows and go with them in the same transaction. `raw`, `searched` and `late` are int8.
@@ -146,17 +145,6 @@ _SEARCH = (
     "revoke all on function hindbrain_find_evidence(text, tsquery[], text[], float8[], float8, jsonb, bigint) from public",
 )
 
-_SECURITY = tuple(
-    statement
-    for name in (*TABLES, *_DERIVED)
-    for statement in (
-        f"alter table {name} enable row level security",
-        f"alter table {name} force row level security",
-        f"create policy brain_rows on {name} using (brain_id = current_setting('app.brain', true)) "
-        "with check (brain_id = current_setting('app.brain', true))",
-    )
-)
-
 # Forced row security shows an owner who names no brain nothing at all: it is lifted for this one statement about all of them.
 _COUNT_TERMS_OF_ALL = (
     *(f"alter table {name} no force row level security" for name in ("brain_head", "claim_version")),
@@ -165,10 +153,10 @@ _COUNT_TERMS_OF_ALL = (
 )
 
 POSTGRES = (
-    *(f"create table {name} {body.format(**_POSTGRES)}" for name, body in (TABLES | _DERIVED).items()),
-    *(statement.format(**_POSTGRES) for statement in _HEAD),
+    *tables(TABLES | _DERIVED, POSTGRES_TYPES),
+    *(statement.format(**POSTGRES_TYPES) for statement in _HEAD),
     *_COUNT_TERMS_OF_ALL,
     *_INDEXES,
     *_SEARCH,
-    *_SECURITY,
+    *guarded((*TABLES, *_DERIVED)),
 )

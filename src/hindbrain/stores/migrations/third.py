@@ -3,10 +3,18 @@
 The rules of the first schema hold: every key begins with brain_id, and no row refers to another brain's.
 """
 
-__all__ = ["POSTGRES", "SQLITE", "TABLES"]
+from hindbrain.stores.migrations.words import (
+    ERASING,
+    POSTGRES_TYPES,
+    SQLITE_TYPES,
+    figures,
+    guarded,
+    kept_in_postgres,
+    kept_in_sqlite,
+    tables,
+)
 
-_SQLITE = {"T": "text", "N": "integer", "heap": " strict"}
-_POSTGRES = {"T": 'text collate "C"', "N": "bigint", "heap": ""}
+__all__ = ["POSTGRES", "SQLITE", "TABLES"]
 
 TABLES: dict[str, str] = {
     # `version` and `status_seq` are entries of the ledger: the last change, and the one that gave the status. `terms` are the
@@ -92,47 +100,28 @@ _STATISTICS = (
 
 # History is only added to. What a person lets be forgotten for good goes while the note `erasing` stands, in one transaction.
 _KEPT = ("card_event", "adoption_event")
-_ERASING = "exists (select 1 from meta m where m.brain_id = old.brain_id and m.key = 'erasing')"
 
 SQLITE = (
-    *(f"create table {name} {body.format(**_SQLITE)}" for name, body in TABLES.items()),
-    *(statement.format(**_SQLITE) for statement in _HEAD),
+    *tables(TABLES, SQLITE_TYPES),
+    *(statement.format(**SQLITE_TYPES) for statement in _HEAD),
     *_INDEXES,
-    *(f"insert into sqlite_stat1 (tbl, idx, stat) values ('{table}', '{index}', '{stat}')" for table, index, stat in _STATISTICS),
-    *(
-        f"create trigger {name}_{verb} before {verb} on {name} {when} begin select raise(abort, '{name} is append-only'); end"
-        for name in _KEPT
-        for verb, when in (("update", ""), ("delete", f"when not {_ERASING}"))
-    ),
-)
-
-_SECURITY = tuple(
-    statement
-    for name in TABLES
-    for statement in (
-        f"alter table {name} enable row level security",
-        f"alter table {name} force row level security",
-        f"create policy brain_rows on {name} using (brain_id = current_setting('app.brain', true)) "
-        "with check (brain_id = current_setting('app.brain', true))",
-    )
+    *figures(_STATISTICS),
+    *kept_in_sqlite(_KEPT),
 )
 
 POSTGRES = (
-    *(f"create table {name} {body.format(**_POSTGRES)}" for name, body in TABLES.items()),
-    *(statement.format(**_POSTGRES) for statement in _HEAD),
+    *tables(TABLES, POSTGRES_TYPES),
+    *(statement.format(**POSTGRES_TYPES) for statement in _HEAD),
     *_INDEXES,
     f"""create function hindbrain_append_only() returns trigger language plpgsql set search_path = {{schema}}, pg_temp as $$
     begin
         if tg_op = 'DELETE' then
-            if {_ERASING} then
+            if {ERASING} then
                 return old;
             end if;
         end if;
         raise exception '% is append-only', tg_table_name;
     end $$""",
-    *(
-        f"create trigger {name}_kept before update or delete on {name} for each row execute function hindbrain_append_only()"
-        for name in _KEPT
-    ),
-    *_SECURITY,
+    *kept_in_postgres(_KEPT),
+    *guarded(TABLES),
 )
