@@ -4,14 +4,14 @@ import math
 import re
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hindbrain.engines.code_terms import code_terms
+from hindbrain.engines.network import Outline
 
 __all__ = ["CodeView", "file_kind", "module_name"]
 
@@ -34,23 +34,6 @@ _DATA = (".json", ".toml", ".yaml", ".yml", ".ini", ".cfg", ".csv", ".xml", ".ht
 _ROOTS = ("src/", "lib/")
 
 Ints = NDArray[np.int64]
-
-
-class Graph(Protocol):
-    """The columns of a graph that a view is made from."""
-
-    @property
-    def ids(self) -> Sequence[str]: ...
-    @property
-    def labels(self) -> Sequence[str]: ...
-    @property
-    def kinds(self) -> Sequence[str]: ...
-    @property
-    def paths(self) -> Sequence[str]: ...
-    @property
-    def source(self) -> NDArray[np.int32]: ...
-    @property
-    def target(self) -> NDArray[np.int32]: ...
 
 
 def file_kind(path: str) -> str:
@@ -77,7 +60,7 @@ def module_name(path: str) -> str:
 class CodeView:
     """Files by what they define, what they are called and what their path says."""
 
-    def __init__(self, graph: Graph, commits: Mapping[str, int]) -> None:
+    def __init__(self, graph: Outline, commits: Mapping[str, int]) -> None:
         self._graph = graph
         self.commits = commits
         self.paths = tuple(sorted(commits))

@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 
 from hindbrain.policy.activation import LEARNING
 
-__all__ = ["Arcs", "Columns", "Network"]
+__all__ = ["Arcs", "Columns", "Network", "Outline"]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
-class Columns(Protocol):
-    """What a network is made from: one row per node, ordered by external id, and one per edge."""
+class Outline(Protocol):
+    """What nodes are called and which are joined: one row per node, ordered by external id, and one per edge."""
 
     @property
     def ids(self) -> Sequence[str]: ...
@@ -27,6 +27,15 @@ class Columns(Protocol):
     @property
     def paths(self) -> Sequence[str]: ...
     @property
+    def source(self) -> NDArray[np.int32]: ...
+    @property
+    def target(self) -> NDArray[np.int32]: ...
+
+
+class Columns(Outline, Protocol):
+    """What a network is made from: the outline, and what is known of each node and edge."""
+
+    @property
     def tags(self) -> Sequence[str]: ...
     @property
     def last_modified(self) -> NDArray[np.float64]: ...
@@ -34,10 +43,6 @@ class Columns(Protocol):
     def change_frequency(self) -> NDArray[np.float32]: ...
     @property
     def pagerank(self) -> NDArray[np.float32]: ...
-    @property
-    def source(self) -> NDArray[np.int32]: ...
-    @property
-    def target(self) -> NDArray[np.int32]: ...
     @property
     def relation(self) -> NDArray[np.int16]: ...
     @property

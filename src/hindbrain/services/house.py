@@ -209,7 +209,7 @@ class House(LateRooms):
             self._settle,
             clock,
         )
-        self.memory_import = MemoryImport(self.brains, self.router, self.evidence_ingest, foreign, arrivals, outcomes, clock)
+        self.memory_import = MemoryImport(self.brains, foreign, arrivals, outcomes, clock)
         self.backfill = Backfill(self.brains, self.observations, arrivals, clock)
         self.migration = Migration(self.brains, self.router, self.gateway, self.reconciler, clock)
         self.tuning = Tuning(home, self.brains, self.router, self.gateway, clock, base=lambda: configured(settings))

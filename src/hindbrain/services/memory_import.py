@@ -1,7 +1,6 @@
 """Import of other programs' memories: a mempal database of any version, a MemPalace palace. Planned first; carried out in batches
 that each hold by themselves, so that a second import does nothing and one that was killed goes on."""
 
-import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
@@ -12,7 +11,7 @@ from typing import Any
 from hindbrain.domain.anchor import GLOBAL, LEGACY, Anchor, AnchorKind
 from hindbrain.domain.brain import Brain
 from hindbrain.domain.caller import Caller, Channel
-from hindbrain.domain.errors import HindbrainError, HumanNeeded, InvalidParams, PathRefused
+from hindbrain.domain.errors import HindbrainError, HumanNeeded, InvalidParams
 from hindbrain.domain.evidence import Domain, EvidenceId
 from hindbrain.domain.ledger import Act
 from hindbrain.engines.legacy import Observed, fact, observed
@@ -22,12 +21,10 @@ from hindbrain.policy.legacy import FLAGGED_MOST
 from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.card_arrival import Arrival, Arrivals, Arrived, refusal, shown
 from hindbrain.services.evidence_anchor import anchors_of
-from hindbrain.services.evidence_ingest import Ingest
 from hindbrain.services.foreign_cards import arrival_of, body_of, by_old_id
 from hindbrain.services.foreign_evidence import ForeignEvidence
 from hindbrain.services.outcome_arrival import OutcomeArrivals
 from hindbrain.services.palaces import Palace, is_global, is_live, opened_palace
-from hindbrain.services.routing import Router
 from hindbrain.stores.foreign_file import Record
 from hindbrain.stores.port import ForeignCard
 
@@ -77,25 +74,19 @@ class MemoryImport:
     def __init__(
         self,
         brains: Brains,
-        router: Router,
-        ingest: Ingest,
         evidence: ForeignEvidence,
         arrivals: Arrivals,
         outcomes: OutcomeArrivals,
         clock: Callable[[], int],
     ) -> None:
         self._brains = brains
-        self._router = router
-        self._ingest = ingest
         self._evidence = evidence
         self._arrivals = arrivals
         self._outcomes = outcomes
         self._clock = clock
 
-    def run(self, caller: Caller, request: Request, progress: Progress) -> dict[str, Any]:
-        """Tell what an import would bring, or bring it."""
-        brain = self._router.write_route(caller)
-        path = self._path(caller, brain, request.path)
+    def run(self, caller: Caller, brain: Brain, path: Path, request: Request, progress: Progress) -> dict[str, Any]:
+        """Tell what an import into a brain would bring from a path that may be read, or bring it."""
         with ExitStack() as stack:
             palace = stack.enter_context(opened_palace(path, request.kind, self._brains.home.path))
             project = stack.enter_context(self._brains.use(brain))
@@ -111,16 +102,6 @@ class MemoryImport:
             return self._told(job, path, needs)
 
     # -- before anything is written ----------------------------------------------------------------------------------
-
-    def _path(self, caller: Caller, brain: Brain, given: str) -> Path:
-        if "\x00" in given or not os.path.isabs(given):
-            raise PathRefused(f"{given[:120]!r} is not an absolute path", fix="give a database or the directory it lies in")
-        self._ingest.contained(caller, brain, given)
-        path = Path(os.path.realpath(given))
-        home = Path(os.path.realpath(self._brains.home.path))
-        if path == home or home in path.parents:
-            raise PathRefused(f"{given[:120]!r} is Hindbrain's own", fix="hindbrain import takes what hindbrain export wrote")
-        return path
 
     @staticmethod
     def _rows(palace: Palace, request: Request) -> Iterator[Record]:

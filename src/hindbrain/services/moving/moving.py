@@ -87,7 +87,7 @@ class Moving:
         if kind is None:
             if request.projects:
                 raise InvalidParams("that program keeps no projects", fix="name its wings, or leave project out")
-            return self._palaces.run(caller, request, progress)
+            return self._palaces.run(caller, brain, path, request, progress)
         self._check(caller, kind, request)
         with ExitStack() as stack:
             source = stack.enter_context(kind.opened(Place(path=path, room=self._brains.home.path, root=brain.root)))
