@@ -49,8 +49,8 @@ _NUMBERS = {"numpy", "numpy.typing"}
 PURE = {
     # How experience fades is a rule that stores and engines share: a formula, and what it gave for the few numbers there are.
     "policy": _VALUES | {"functools", "math", "re"},
-    # `msgspec` makes records that check themselves: what a role says to another is closed.
-    "domain": _VALUES | {"hashlib", "json", "msgspec", "posixpath", "re"},
+    # `msgspec` makes records that check themselves: what a role says to another is closed. `threading` has each learnt once.
+    "domain": _VALUES | {"hashlib", "json", "msgspec", "posixpath", "re", "threading"},
     "engines": _VALUES
     | _READERS
     | _NUMBERS

@@ -7,6 +7,7 @@ import msgspec
 
 from hindbrain.domain.message import PAYLOADS, BusMessage, MessageType
 from hindbrain.domain.task import Criterion, Record
+from hindbrain.domain.typed import converted
 
 __all__ = ["MESSAGE_SCHEMA", "MESSAGE_SCHEMA_BEFORE", "read_criteria", "read_criterion", "read_message", "read_record"]
 
@@ -18,17 +19,17 @@ _CRITERIA = ("success_criteria", "task_criteria")
 
 def read_criterion(value: Any) -> Criterion:
     """One criterion. A plain sentence is a verifiable one. Raises msgspec.ValidationError."""
-    return msgspec.convert({"criterion": value} if isinstance(value, str) else value, Criterion)
+    return converted({"criterion": value} if isinstance(value, str) else value, Criterion)
 
 
 def read_criteria(values: Any) -> tuple[Criterion, ...]:
     """Criteria as somebody wrote them."""
-    return tuple(read_criterion(value) for value in msgspec.convert(values, list[Any]))
+    return tuple(read_criterion(value) for value in converted(values, list[Any]))
 
 
 def read_record(kind: MessageType, payload: Mapping[str, Any]) -> Record:
     """The record that a payload is, checked. Raises msgspec.ValidationError."""
-    return msgspec.convert(_current(payload), PAYLOADS[kind])
+    return converted(_current(payload), PAYLOADS[kind])
 
 
 def read_message(data: Mapping[str, Any]) -> BusMessage:
@@ -36,7 +37,7 @@ def read_message(data: Mapping[str, Any]) -> BusMessage:
     told = data.get("schema", MESSAGE_SCHEMA)
     if told not in (MESSAGE_SCHEMA, MESSAGE_SCHEMA_BEFORE):
         raise msgspec.ValidationError(f"no reader of {told!r}")
-    message = msgspec.convert({**data, "schema": MESSAGE_SCHEMA}, BusMessage, strict=False)
+    message = converted({**data, "schema": MESSAGE_SCHEMA}, BusMessage, strict=False)
     return msgspec.structs.replace(message, payload=_current(message.payload))
 
 

@@ -9,6 +9,7 @@ import msgspec
 
 from hindbrain.domain.errors import InvalidParams
 from hindbrain.domain.ledger import canonical
+from hindbrain.domain.typed import decoded
 from hindbrain.policy.carrying import CARRIED, NAME_MAX
 
 __all__ = ["Kind", "Member", "carried", "is_history", "line_of", "member_name", "member_of", "row_of"]
@@ -84,7 +85,7 @@ def line_of(columns: Sequence[str], row: Sequence[Any]) -> bytes:
 def row_of(columns: Sequence[str], line: bytes) -> tuple[Any, ...]:
     """A line as the row it was written from; InvalidParams when it has other columns or other values than a row can have."""
     try:
-        told: Mapping[str, Any] = msgspec.json.decode(line, type=dict[str, str | int | float | None])
+        told: Mapping[str, Any] = decoded(line, dict[str, str | int | float | None])
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as wrong:
         raise InvalidParams(f"a line is no row: {wrong}", fix=_AGAIN) from wrong
     if set(told) != set(columns):

@@ -20,6 +20,7 @@ from hindbrain.domain.task import (
     TaskSpec,
     ToolCall,
 )
+from hindbrain.domain.typed import converted
 from hindbrain.engines.slug import class_print
 from hindbrain.policy.tools import TOOLS
 
@@ -56,7 +57,7 @@ def facts_of(seen: Seen) -> Facts:
     if "refused" in seen.payload:
         return Facts(task=_task(seen), wrong=_place(str(seen.payload["refused"])))
     try:
-        record = msgspec.convert(seen.payload, PAYLOADS[MessageType(seen.type)])
+        record = converted(seen.payload, PAYLOADS[MessageType(seen.type)])
     except (msgspec.ValidationError, TypeError, ValueError, RecursionError) as wrong:
         return Facts(task=_task(seen), wrong=_place(str(wrong)))
     return _of(record, seen)

@@ -9,6 +9,7 @@ from hindbrain.domain.control import FinalResult, GracefulFailureRequest
 from hindbrain.domain.message import PAYLOADS, BusMessage
 from hindbrain.domain.notes import MegramNote
 from hindbrain.domain.task import ExecutionResult, OutcomeSummary, ReplanRequest, SubTaskOutcome, Verdict
+from hindbrain.domain.typed import converted
 
 __all__ = ["Dangling", "References"]
 
@@ -34,7 +35,7 @@ class References:
         if message.causation_id is not None:
             self.leant.append(Dangling(seq=message.seq, id=message.causation_id))
         try:
-            record = msgspec.convert(message.payload, PAYLOADS[message.type])
+            record = converted(message.payload, PAYLOADS[message.type])
         except msgspec.ValidationError:
             return  # refused when it was said; nothing leans on it
         if isinstance(record, ExecutionResult):

@@ -11,6 +11,7 @@ import msgspec
 
 from hindbrain.domain.audit import Anomaly, Decision, Facts
 from hindbrain.domain.message import MessageType
+from hindbrain.domain.typed import converted
 from hindbrain.engines.audit_facts import Seen, named
 from hindbrain.engines.audit_window import Finding, Rates, Window, drifted, trend_of
 from hindbrain.policy.auditing import (
@@ -311,7 +312,7 @@ class Watch:
         self.window = Window()
         self.history = {role: list(rates) for role, rates in carried["history"].items()}
         self.sent = set(carried["sent"])
-        self.asked = {query: msgspec.convert(facts, Facts) for query, facts in carried["asked"].items()}
+        self.asked = {query: converted(facts, Facts) for query, facts in carried["asked"].items()}
         self.due = 0
         self.open = {task: _known(told) for task, told in carried["open"].items()}
         self.ended = OrderedDict((task, _known(told)) for task, told in carried["ended"].items())

@@ -9,6 +9,7 @@ import msgspec
 from hindbrain.domain.battery import CASE_SCHEMA, OWN, Case, Expectation, Failing, Probe
 from hindbrain.domain.brain import MEDULLA
 from hindbrain.domain.misdelivery import Misdelivery
+from hindbrain.domain.typed import decoded
 from hindbrain.engines.fence import shown
 from hindbrain.policy.battery import (
     ASKABLE,
@@ -41,7 +42,7 @@ def read_case(raw: bytes, *, name: str) -> Case | str:
     if len(raw) > CASE_BYTES:
         return f"it has more than {CASE_BYTES} bytes"
     try:
-        case = msgspec.json.decode(raw, type=Case)
+        case = decoded(raw, Case)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as wrong:
         return shown(str(wrong))[:EVIDENCE_CHARS]
     if case.schema != CASE_SCHEMA:

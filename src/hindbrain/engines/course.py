@@ -26,6 +26,7 @@ from hindbrain.domain.mission import (
     Phase,
     TrustEnvelope,
 )
+from hindbrain.domain.typed import converted
 from hindbrain.engines.mission_chain import DIGEST, genesis
 from hindbrain.engines.mission_loops import LoopWatch
 from hindbrain.engines.moments import milliseconds
@@ -322,7 +323,7 @@ class Course:
             self.hypotheses[event.event_id] = str(event.payload.get("text") or event.target or "")
 
     def _claimed(self, event: MissionEvent) -> None:
-        claim = msgspec.convert(event.payload["claim"], MissionClaim)
+        claim = converted(event.payload["claim"], MissionClaim)
         before = self.claims.get(claim.claim_id)
         self.claims[claim.claim_id] = claim
         self.existing.update(str(one) for one in event.payload.get("existing", ()))
@@ -334,7 +335,7 @@ class Course:
     def _verified(self, event: MissionEvent) -> None:
         self._claimed(event)
         if (told := event.payload.get("control")) is not None:
-            self.control = msgspec.convert(told, ControlState)
+            self.control = converted(told, ControlState)
             self.rounds.append({"event_id": event.event_id, "seq": event.seq, **event.payload.get("round", {})})
             self.round_failures = []
 
@@ -344,12 +345,12 @@ class Course:
         self.lifted.update(str(one) for one in (event.payload.get("item"), event.target) if one)
 
     def _guarded(self, event: MissionEvent) -> None:
-        guard = msgspec.convert(event.payload["guard"], ContextGuard)
+        guard = converted(event.payload["guard"], ContextGuard)
         if self.guard_at_start is None:
             self.guard_at_start = guard
         self.guard = guard
         if (trust := event.payload.get("trust")) is not None:
-            self.trust = msgspec.convert(trust, TrustEnvelope)
+            self.trust = converted(trust, TrustEnvelope)
         stale = bool(event.payload.get("stale_build", False))
         if stale and not self.stale_build:
             self.repairs = {}
@@ -432,7 +433,7 @@ _GROWTH = {
 
 def coursed(spec: MissionSpec, events: Iterable[MissionEvent] = ()) -> Course:
     """The course of a mission from its beginning."""
-    inherited = msgspec.convert(spec.inherited, Inheritance) if spec.inherited else Inheritance()
+    inherited = converted(spec.inherited, Inheritance) if spec.inherited else Inheritance()
     course = Course(spec=spec, inherited=inherited, head=DIGEST + genesis(spec.mission_id))
     course.updated_at = course.created_at
     for claim in inherited.claims:

@@ -5,10 +5,9 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any
 
-import msgspec
-
 from hindbrain.domain.mission import EventType
 from hindbrain.domain.mission_run import Ran
+from hindbrain.domain.typed import converted
 from hindbrain.engines.mission_report import Report, reported
 
 __all__ = ["AFTER", "heard"]
@@ -59,7 +58,7 @@ def _command(payload: Mapping[str, Any], given: Mapping[str, Any], answer: Any) 
     wrong = told.get("stderr") if isinstance(told.get("stderr"), str) else ""
     text = said + (("\n" if said and wrong else "") + str(wrong))
     cwd = payload.get("cwd")
-    return msgspec.convert(
+    return converted(
         {
             "argv": words,
             "exit_status": _status(told, payload),

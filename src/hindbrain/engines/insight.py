@@ -2,8 +2,9 @@
 
 from typing import Annotated, Literal
 
-from msgspec import Meta, Struct, ValidationError, convert, json
+from msgspec import Meta, Struct, ValidationError, json
 
+from hindbrain.domain.typed import converted
 from hindbrain.engines.reply import NoValue, first_value
 
 __all__ = ["Insight", "insight_of", "insight_text"]
@@ -22,7 +23,7 @@ class Insight(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 def insight_of(text: str) -> Insight | None:
     """The insight in a reply or in the content of a megram; None when the text is none and is to be read as it is."""
     try:
-        found = convert(first_value(text, dict), Insight)
+        found = converted(first_value(text, dict), Insight)
     except (NoValue, ValidationError):
         return None
     return found if found.lesson.strip() and all(tag.strip() for tag in found.tags) else None

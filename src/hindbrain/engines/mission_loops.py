@@ -4,10 +4,9 @@ warnings among them, give the same watch after a restart."""
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import msgspec
-
 from hindbrain.domain.handover import DeadPath, Inheritance
 from hindbrain.domain.mission import ContextGuard, EventType, Family, MissionEvent, Outcome, Route
+from hindbrain.domain.typed import converted
 from hindbrain.engines.loop_act import Found, act_of, by_agent, proof_of
 from hindbrain.engines.loop_rules import DeadEnds, GraphStreak, Idling, PingPong, Rereads, Runs, Searches, Verifications
 from hindbrain.engines.scope_changes import ScopeChanges
@@ -139,7 +138,7 @@ class LoopWatch:
 
     def _moved(self, event: MissionEvent) -> None:
         """Another branch or another workspace: whatever was read or asked may be different now."""
-        guard = msgspec.convert(event.payload["guard"], ContextGuard)
+        guard = converted(event.payload["guard"], ContextGuard)
         place = (guard.workspace_root, guard.branch_head, guard.ingest_roots)
         if self._place is not None and place != self._place:
             self._changes.note("", event.seq)

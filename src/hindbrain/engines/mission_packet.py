@@ -10,6 +10,7 @@ import msgspec
 
 from hindbrain.domain.handover import LedgerPlace, PacketCounters, ProofPacket
 from hindbrain.domain.mission import MissionEvent
+from hindbrain.domain.typed import converted
 from hindbrain.engines.course import Course
 from hindbrain.engines.mission_chain import DIGEST, canonical, genesis
 from hindbrain.engines.packet_compare import bare_guard, compared, short_claim, shortened
@@ -210,7 +211,7 @@ def verify_packet(raw: bytes, events: Sequence[Mapping[str, Any]] | None = None)
     """What does not hold in a packet's file; nothing when it is whole. With the mission's events it is compared with them."""
     try:
         told = json.loads(raw.decode("utf-8", "surrogatepass"))
-        packet = msgspec.convert(told, ProofPacket)
+        packet = converted(told, ProofPacket)
         form, digest, start = canonical(told), _digest(told), DIGEST + genesis(packet.mission_id)
     except (ValueError, RecursionError, msgspec.ValidationError) as wrong:
         return (f"it is no proof packet: {str(wrong)[:200]}",)

@@ -4,8 +4,6 @@ ends. The plant is the connected agent; the steps are those of every task."""
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-import msgspec
-
 from hindbrain.domain.mission import ControlState, Family, MissionEvent, MissionMode
 from hindbrain.domain.task import (
     ExecutionResult,
@@ -18,6 +16,7 @@ from hindbrain.domain.task import (
     Verdict,
     VerdictMore,
 )
+from hindbrain.domain.typed import converted
 from hindbrain.engines.course import Course
 from hindbrain.engines.directive import accountable
 from hindbrain.engines.gradient import Macro, rounded
@@ -135,7 +134,7 @@ def standing_of(course: Course, params: Params) -> Standing:
     standing = Standing(task_id=course.spec.mission_id, intent=course.spec.task, mission_id=course.spec.mission_id)
     for told in course.rounds:
         if "request" in told:
-            standing = decided(standing, msgspec.convert(told["request"], ReplanRequest), params).after
+            standing = decided(standing, converted(told["request"], ReplanRequest), params).after
     return standing
 
 

@@ -8,6 +8,7 @@ import msgspec
 
 from hindbrain.domain.handover import ProofPacket
 from hindbrain.domain.mission import ContextGuard, MissionClaim, MissionEvent, MissionSpec
+from hindbrain.domain.typed import converted
 from hindbrain.engines.course import Course, coursed
 from hindbrain.engines.mission_chain import DIGEST, first_break, genesis
 from hindbrain.policy.missions import BUDGETS, GRADES
@@ -48,7 +49,7 @@ def compared(packet: ProofPacket, told: Sequence[Mapping[str, Any]]) -> list[str
         broken = first_break(packet.mission_id, (dict(one) for one in told))
         if broken is not None:
             return [f"event {broken[0]}: {broken[1]}"]
-        events = [msgspec.convert(dict(one), MissionEvent) for one in told]
+        events = [converted(dict(one), MissionEvent) for one in told]
         course = coursed(_spec(packet), events)
     except (ValueError, KeyError, TypeError, RecursionError, msgspec.ValidationError) as wrong:
         return [f"its events cannot be followed: {str(wrong)[:200]}"]

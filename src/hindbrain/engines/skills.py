@@ -7,6 +7,7 @@ import msgspec
 from hindbrain.domain.errors import InvalidParams
 from hindbrain.domain.mission import EventType, MissionEvent, Outcome
 from hindbrain.domain.skill import Skill, SkillText
+from hindbrain.domain.typed import decoded
 from hindbrain.engines.text import query_terms
 from hindbrain.policy.skills import OFFERED_MOST, TEXT_MOST, USES_LEAST
 
@@ -35,7 +36,7 @@ def skill_content(text: SkillText) -> str:
 def read_skill(content: str) -> SkillText | None:
     """The skill in the content of a megram; None when the text is none."""
     try:
-        return msgspec.json.decode(content, type=SkillText)
+        return decoded(content, SkillText)
     except msgspec.DecodeError:
         return None
 

@@ -37,6 +37,7 @@ from hindbrain.domain.task import (
     SubTaskOutcome,
     TaskSpec,
 )
+from hindbrain.domain.typed import converted
 from hindbrain.policy.control import DEFAULTS, PATHS
 
 __all__ = ["Teller", "WatchLine", "arrow", "decision", "failed", "rendered"]
@@ -112,7 +113,7 @@ class Teller:
         if PATHS[message.type] != (message.sender, message.recipient):
             return "refused: it may not go there"
         try:
-            record = msgspec.convert(message.payload, PAYLOADS[message.type])
+            record = converted(message.payload, PAYLOADS[message.type])
         except msgspec.ValidationError:  # put there past the bus, which takes no such thing
             return _NOT_ITS_KIND
         tell: Callable[[Teller, Any], str] = _TELLING[type(record)]

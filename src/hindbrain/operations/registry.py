@@ -22,6 +22,7 @@ from hindbrain.domain.errors import (
     StoreUnavailable,
     UnknownOperation,
 )
+from hindbrain.domain.typed import converted
 from hindbrain.engines.hygiene import scan
 from hindbrain.policy.missions import OBSERVED
 from hindbrain.policy.recovery import RECOVERY_STEPS
@@ -243,7 +244,7 @@ def _scope(given: Mapping[str, Any]) -> str | None:
 def _parsed(op: Operation, given: Mapping[str, Any]) -> msgspec.Struct:
     _check_values(given)
     try:
-        return msgspec.convert(given, op.arguments, strict=True)
+        return converted(given, op.arguments)
     except msgspec.ValidationError as wrong:
         raise InvalidParams(f"{op.name}: {wrong}", fix=_way_out(op, str(wrong))) from wrong
 

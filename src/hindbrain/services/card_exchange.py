@@ -15,6 +15,7 @@ from hindbrain.domain.caller import Caller
 from hindbrain.domain.card import Card, CardId, EventType, Hints, Link, Rank, Role, Status
 from hindbrain.domain.errors import HindbrainError, InvalidParams
 from hindbrain.domain.evidence import Domain, EvidenceId
+from hindbrain.domain.typed import decoded
 from hindbrain.engines.legacy_cards import Told, card_id_of, in_matrix, kept_status
 from hindbrain.policy.evidence import LINE_MAX_BYTES
 from hindbrain.services.brains import OpenBrain
@@ -269,7 +270,7 @@ def _read(text: str, kind: type[_Line], name: str, report: dict[str, Any]) -> li
         try:
             if len(line) > LINE_MAX_BYTES:
                 raise msgspec.DecodeError("it is too long")
-            made.append(msgspec.json.decode(line.encode("utf-8", "surrogatepass"), type=kind))
+            made.append(decoded(line.encode("utf-8", "surrogatepass"), kind))
         except (msgspec.DecodeError, UnicodeError, RecursionError) as wrong:
             report["refused"].append(
                 {"name": f"{name}:{number}", "code": InvalidParams.code, "reason": f"not a line of an export: {wrong}"}

@@ -6,6 +6,7 @@ import binascii
 import msgspec
 
 from hindbrain.domain.errors import InvalidParams
+from hindbrain.domain.typed import decoded
 
 __all__ = ["cursor_kind", "opened_cursor", "sealed_cursor"]
 
@@ -20,7 +21,7 @@ def sealed_cursor(kind: str, *numbers: int) -> str:
 def _read(cursor: str) -> tuple[str, tuple[int, ...]]:
     try:
         raw = base64.urlsafe_b64decode(cursor.encode("ascii") + b"=" * (-len(cursor) % 4))
-        kind, *numbers = msgspec.json.decode(raw, type=list[str | int])
+        kind, *numbers = decoded(raw, list[str | int])
     except (ValueError, binascii.Error, msgspec.MsgspecError) as wrong:
         raise InvalidParams("the cursor is none of ours", fix="give next_cursor of the page before, or leave it out") from wrong
     places = tuple(one for one in numbers if isinstance(one, int) and -_MOST < one < _MOST)

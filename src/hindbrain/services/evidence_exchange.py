@@ -11,6 +11,7 @@ from hindbrain.domain.caller import Caller, Channel
 from hindbrain.domain.errors import HindbrainError, InvalidParams, Rejected
 from hindbrain.domain.evidence import Domain, Evidence, EvidenceId, Provenance, SourceType, evidence_id
 from hindbrain.domain.ledger import Act
+from hindbrain.domain.typed import decoded
 from hindbrain.policy.evidence import BATCH_ROWS, LINE_MAX_BYTES, PATH_MAX, WORD_MAX
 from hindbrain.services.brains import OpenBrain
 from hindbrain.services.evidence_batch import Batches
@@ -103,7 +104,7 @@ class EvidenceExchange:
 
     def _row(self, opened: OpenBrain, line: bytes) -> tuple[str, Evidence]:
         try:
-            held = msgspec.json.decode(line, type=_Line) if len(line) < LINE_MAX_BYTES else None
+            held = decoded(line, _Line) if len(line) < LINE_MAX_BYTES else None
         except (msgspec.DecodeError, RecursionError) as wrong:
             raise InvalidParams(f"not a row of evidence: {wrong}") from wrong
         if held is None:

@@ -19,6 +19,7 @@ from hindbrain.domain.claim import Claim, parse, slug_of
 from hindbrain.domain.errors import HindbrainError, HumanNeeded, InvalidParams, PathRefused
 from hindbrain.domain.evidence import EvidenceId
 from hindbrain.domain.ledger import Act
+from hindbrain.domain.typed import decoded
 from hindbrain.policy.carrying import ARCHIVE_MAX_BYTES, MEMBERS_MOST
 from hindbrain.policy.evidence import EXPORT_MAX_BYTES
 from hindbrain.policy.limits import CLAIM_MAX_BYTES
@@ -276,7 +277,7 @@ class Exchange:
     def _take_boot(self, caller: Caller, opened: OpenBrain, text: str, report: dict[str, Any], *, dry_run: bool) -> None:
         """The keyed values of an export. A key that is there already keeps its value."""
         try:
-            entries = msgspec.json.decode(text, type=list[_Keyed])
+            entries = decoded(text, list[_Keyed])
         except (msgspec.DecodeError, RecursionError) as wrong:
             report["refused"].append({"name": "boot_memory.json", "code": InvalidParams.code, "reason": str(wrong)})
             return

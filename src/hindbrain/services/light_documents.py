@@ -15,6 +15,7 @@ from hindbrain.domain.claim import looks_like_light
 from hindbrain.domain.errors import InvalidParams, PathRefused
 from hindbrain.domain.ledger import Act
 from hindbrain.domain.mission import EventType, EvidenceClass, MissionEvent
+from hindbrain.domain.typed import converted, decoded
 from hindbrain.engines.code.extract import parse_file
 from hindbrain.engines.light_drift import CHECKS, Declared, Drift, Facts, covers, declared, drift, is_path, pair_drift, symbol_of
 from hindbrain.engines.light_graph import evidence_path
@@ -82,7 +83,7 @@ def _pairs_in(root: str, path: str) -> Iterator[tuple[str, str, tuple[str, ...] 
     if (text := _text(root, path)) is None:
         return
     try:
-        found = msgspec.convert(tomllib.loads(text), _Pairs)
+        found = converted(tomllib.loads(text), _Pairs)
     except (tomllib.TOMLDecodeError, msgspec.ValidationError) as wrong:
         raise InvalidParams(f"{path} declares no pairs: {wrong}", fix="give tables [[pair]] with prose and light") from wrong
     beside = os.path.dirname(path)
@@ -127,9 +128,7 @@ def _confirmed(root: str, path: str) -> dict[str, str]:
     if found is None:
         return {}
     try:
-        return {
-            one: digest.removeprefix("sha256:") for one, digest in msgspec.json.decode(found, type=_Confirmed).bindings.items()
-        }
+        return {one: digest.removeprefix("sha256:") for one, digest in decoded(found, _Confirmed).bindings.items()}
     except msgspec.DecodeError:
         return {}  # as if nobody had confirmed anything; the next confirmation writes it anew
 
@@ -148,7 +147,7 @@ def drift_of(opened: OpenBrain, root: str, path: str) -> tuple[Drift, ...] | Non
 def stale_warning(opened: OpenBrain, node_path: str) -> str | None:
     """What is to be said beside a node of the graph that a stale document gave; None when there is nothing to say."""
     root, graph = opened.brain.root, opened.graph
-    known = msgspec.json.decode((graph.meta(DOCUMENTS_KEY) if graph is not None else None) or "{}", type=dict[str, str])
+    known = decoded((graph.meta(DOCUMENTS_KEY) if graph is not None else None) or "{}", dict[str, str])
     full = known.get(node_path)
     if root is None or full is None or not full.startswith(root.rstrip("/") + "/"):
         return None
@@ -185,7 +184,7 @@ def _passed(opened: OpenBrain, test: str) -> bool | None:
         for stored in opened.store.mission_events(head.mission_id):
             if stored.event_type != EventType.TEST_RUN.value or (latest is not None and stored.at < latest[0]):
                 continue
-            event = msgspec.json.decode(stored.body, type=MissionEvent)
+            event = decoded(stored.body, MissionEvent)
             command = str(event.payload.get("command") or event.target or "")
             if event.source == "runtime" and covers(command, test) and event.outcome.value in ("passed", "failed"):
                 latest = (stored.at, event.outcome.value == "passed")

@@ -11,14 +11,15 @@ from typing import Any, BinaryIO
 
 import msgspec
 
+from hindbrain.domain.typed import unpacker
 from hindbrain.engines.code.extract import parse_file
 from hindbrain.policy.graph import MAX_FILE_BYTES
 from hindbrain.stores.graph_rows import Packed, pack
 
-__all__ = ["Request", "frame", "main", "unframed"]
+__all__ = ["frame", "main", "unframed"]
 
 _LENGTH = 4
-Request = tuple[float, list[tuple[str, str, str]]]  # seconds for one file; path, full path and digest of each
+_requests = unpacker(tuple[float, list[tuple[str, str, str]]])  # seconds for one file; path, full path and digest of each
 
 
 def frame(value: Any) -> bytes:
@@ -57,7 +58,7 @@ def main() -> None:
     source, sink = sys.stdin.buffer, sys.stdout.buffer
     while True:
         try:
-            seconds, files = msgspec.msgpack.decode(unframed(source), type=Request)
+            seconds, files = _requests.decode(unframed(source))
         except EOFError:
             return
         for path, full, digest in files:

@@ -14,8 +14,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import IO, NamedTuple, cast
 
-import msgspec
-
+from hindbrain.domain.typed import unpacker
 from hindbrain.policy.ingest import BATCH_BYTES, BATCH_FILES, FILE_SECONDS, IDLE_SECONDS, SMALL_BYTES, WORKERS
 from hindbrain.services.parse_worker import frame
 from hindbrain.stores.graph_rows import Packed
@@ -25,7 +24,7 @@ __all__ = ["Answer", "Wanted", "Workers", "workers"]
 PIPE_BYTES = 1 << 20
 
 
-_answers = msgspec.msgpack.Decoder(tuple[str, Packed | str | None])
+_answers = unpacker(tuple[str, Packed | str | None])
 
 
 class Wanted(NamedTuple):

@@ -22,6 +22,7 @@ from hindbrain.domain.brain import MEDULLA, Brain, BrainId
 from hindbrain.domain.caller import Caller, Channel
 from hindbrain.domain.claim import Claim
 from hindbrain.domain.errors import HumanNeeded, InvalidParams, StoreNewer, StoreUnavailable
+from hindbrain.domain.typed import decoded
 from hindbrain.engines.archiving import Kind, Member, member_name, member_of
 from hindbrain.policy.carrying import (
     ARCHIVE_MAX_BYTES,
@@ -86,7 +87,7 @@ def manifest_of(archive: tarfile.TarFile) -> Manifest | None:
         return None
     file = archive.extractfile(member)
     try:
-        told = msgspec.json.decode(file.read() if file is not None else b"", type=Manifest)
+        told = decoded(file.read() if file is not None else b"", Manifest)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
     return told if told.format == FORMAT else None
@@ -250,7 +251,7 @@ class Restoring:
             pending = opened.store.meta(PENDING_KEY)
             for directory in left:
                 if directory.name == pending and directory.is_dir():
-                    plan = msgspec.json.decode((directory / _PLAN).read_bytes(), type=list[tuple[Kind, str, str]])
+                    plan = decoded((directory / _PLAN).read_bytes(), list[tuple[Kind, str, str]])
                     try:
                         self._place(opened, directory, {Member(kind, name): directory / file for kind, name, file in plan})
                     except (OSError, StoreUnavailable) as failure:

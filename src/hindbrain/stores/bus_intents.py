@@ -14,6 +14,7 @@ from pathlib import Path
 
 import msgspec
 
+from hindbrain.domain.typed import decoded
 from hindbrain.stores.atomic import sync_directory
 
 __all__ = ["Intents", "Step", "is_bus_name"]
@@ -158,7 +159,7 @@ class Intents:
 def _steps(line: bytes) -> tuple[Step, ...] | None:
     """The steps of one intent; None for one that nobody can read, or that leads out of the bus."""
     try:
-        steps = msgspec.json.decode(line, type=tuple[Step, ...])
+        steps = decoded(line, tuple[Step, ...])
     except (ValueError, msgspec.MsgspecError):
         return None
     return steps if all(is_bus_name(step.file) and is_bus_name(step.to or step.file) for step in steps) else None

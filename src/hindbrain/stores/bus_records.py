@@ -9,6 +9,7 @@ import msgspec
 
 from hindbrain.domain.cowork import Agent, CoworkChannel, CoworkEvent, CoworkMessage, CoworkSession, Handed
 from hindbrain.domain.errors import StoreUnavailable
+from hindbrain.domain.typed import decoded, decoder
 from hindbrain.stores.bus_files import BusFiles, FileLook, FileTurn
 from hindbrain.stores.home import Home
 
@@ -96,7 +97,7 @@ class BusLook:
         if not raw:
             return None
         try:
-            return msgspec.json.decode(raw, type=kind)
+            return decoded(raw, kind)
         except (msgspec.MsgspecError, UnicodeDecodeError) as damaged:
             raise StoreUnavailable(
                 f"{name} of this bus is damaged", fix="move the file away; agents register again with hindbrain cowork register"
@@ -203,12 +204,12 @@ def records_of(raw: bytes, kind: type[Record], wanted: Sequence[bytes] | None = 
     """The records of a file of lines, in its order."""
     found: list[Record] = []
     skipped = 0
-    decoder = msgspec.json.Decoder(kind)
+    reader = decoder(kind)
     for line in raw.split(b"\n"):
         if not line or (wanted is not None and not any(text in line for text in wanted)):
             continue
         try:
-            found.append(decoder.decode(line))
+            found.append(reader.decode(line))
         except (msgspec.MsgspecError, UnicodeDecodeError):
             skipped += 1
     return found, Lines(skipped=skipped, size=len(raw))

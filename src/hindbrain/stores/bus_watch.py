@@ -7,6 +7,7 @@ from typing import Protocol
 import msgspec
 
 from hindbrain.domain.brain import fingerprint
+from hindbrain.domain.typed import decoded
 from hindbrain.stores.bus_records import AGENTS
 from hindbrain.stores.home import Home
 
@@ -53,7 +54,7 @@ def known_buses(home: Home) -> Iterator[tuple[str, str]]:
     """The directory name and the checkout of every bus that says whose it is, and is right about it."""
     for directory in sorted(home.runtime.iterdir()) if home.runtime.is_dir() else ():
         try:
-            project = msgspec.json.decode((directory / AGENTS).read_bytes(), type=_Named).project
+            project = decoded((directory / AGENTS).read_bytes(), _Named).project
         except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
             continue
         if project and fingerprint(project) == directory.name:

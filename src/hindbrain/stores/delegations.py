@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 
 from hindbrain.domain.delegation import DelegationRecord, OutcomeRow
+from hindbrain.domain.typed import decoded
 from hindbrain.policy.limits import LOCK_WAIT_S
 from hindbrain.stores.atomic import sync_directory, write_text
 from hindbrain.stores.locks import locked
@@ -41,7 +42,7 @@ class DelegationFiles:
             return None
         with os.fdopen(handle, "rb") as file:
             try:
-                found = msgspec.json.decode(file.read(), type=DelegationRecord)
+                found = decoded(file.read(), DelegationRecord)
             except (msgspec.MsgspecError, UnicodeDecodeError):
                 return None
         return found if found.delegation_id == delegation_id else None
@@ -68,7 +69,7 @@ class DelegationFiles:
         found = []
         for line in lines:
             with suppress(msgspec.MsgspecError, UnicodeDecodeError):
-                found.append(msgspec.json.decode(line, type=OutcomeRow))
+                found.append(decoded(line, OutcomeRow))
         return tuple(found)
 
     def append(self, row: OutcomeRow) -> None:

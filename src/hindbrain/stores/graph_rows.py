@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import msgspec
 
 from hindbrain.domain.graph import Edge, Node, Parsed
+from hindbrain.domain.typed import unpacker
 
 __all__ = [
     "BaseRow",
@@ -48,7 +49,7 @@ Packed = tuple[
 ]
 _INHERITING = ("inherits", "implements")
 _PARTS = re.compile(r"\w+")
-_references = msgspec.msgpack.Decoder(list[ReferenceRow])
+_references = unpacker(list[ReferenceRow])
 
 
 def references_of(packed: bytes) -> list[ReferenceRow]:

@@ -2,16 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 
-import msgspec
-
+from hindbrain.domain.typed import decoder
 from hindbrain.stores.graph_port import About
 from hindbrain.stores.graph_read import Sql
 from hindbrain.stores.graph_rows import BaseRow, Packed
 
 __all__ = ["SymbolTable"]
 
-_pairs = msgspec.json.Decoder(list[tuple[str, str]])
-_bases = msgspec.json.Decoder(list[BaseRow])
+_pairs = decoder(list[tuple[str, str]])
+_bases = decoder(list[BaseRow])
 
 
 class SymbolTable:

@@ -11,6 +11,7 @@ from typing import TypeVar
 import msgspec
 
 from hindbrain.domain.hook_session import HookDues, HookSession
+from hindbrain.domain.typed import decoded
 from hindbrain.policy.hooks import SESSION_MS, SESSIONS_KEPT
 from hindbrain.stores.atomic import write_bytes
 from hindbrain.stores.locks import locked
@@ -68,6 +69,6 @@ def _read(path: Path, kind: type[T]) -> T | None:
         return None
     with os.fdopen(handle, "rb") as file:
         try:
-            return msgspec.json.decode(file.read(_MOST_BYTES), type=kind)
+            return decoded(file.read(_MOST_BYTES), kind)
         except (msgspec.MsgspecError, UnicodeDecodeError, OSError):
             return None

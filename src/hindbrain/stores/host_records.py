@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 
+from hindbrain.domain.typed import decoded
 from hindbrain.stores.atomic import write_text
 from hindbrain.stores.home import Home
 from hindbrain.stores.locks import locked
@@ -49,7 +50,7 @@ class HostRecords:
     def of(self, path: Path) -> HostRecord | None:
         """The record of a file. One that cannot be read is none: then only what is ours is taken out."""
         try:
-            found = msgspec.json.decode((self._place(path) / "record.json").read_bytes(), type=HostRecord)
+            found = decoded((self._place(path) / "record.json").read_bytes(), HostRecord)
             return found if found.before is None or digest(self.before(found) or "") == found.before else None
         except (OSError, msgspec.DecodeError):
             return None
@@ -60,7 +61,7 @@ class HostRecords:
             return
         for place in sorted(self._home.hosts_dir.iterdir()):
             try:
-                found = msgspec.json.decode((place / "record.json").read_bytes(), type=HostRecord)
+                found = decoded((place / "record.json").read_bytes(), HostRecord)
             except (OSError, msgspec.DecodeError):
                 continue
             yield found

@@ -6,6 +6,7 @@ from typing import Generic, TypeVar
 
 import msgspec
 
+from hindbrain.domain.typed import decoded
 from hindbrain.stores.atomic import write_text
 from hindbrain.stores.locks import locked
 
@@ -31,7 +32,7 @@ class JournalFile(Generic[Record]):
         found = []
         for line in lines:
             with suppress(msgspec.MsgspecError, UnicodeDecodeError):
-                found.append(msgspec.json.decode(line, type=self._kind))
+                found.append(decoded(line, self._kind))
         return tuple(found)
 
     def append(self, record: Record) -> None:

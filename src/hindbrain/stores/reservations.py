@@ -6,6 +6,7 @@ import msgspec
 
 from hindbrain.domain.errors import StoreUnavailable
 from hindbrain.domain.reservation import Reservation
+from hindbrain.domain.typed import decoded
 from hindbrain.stores.bus_files import FileLook, FileTurn
 
 __all__ = ["put_reservations", "read_reservations"]
@@ -24,7 +25,7 @@ def read_reservations(look: FileLook) -> list[Reservation]:
     if not raw:
         return []
     try:
-        return list(msgspec.json.decode(raw, type=_File).reservations)
+        return list(decoded(raw, _File).reservations)
     except (msgspec.MsgspecError, UnicodeDecodeError) as damaged:
         raise StoreUnavailable(f"{_NAME} of this bus is damaged", fix="move the file away; agents reserve again") from damaged
 

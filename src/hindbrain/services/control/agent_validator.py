@@ -9,6 +9,7 @@ import msgspec
 from hindbrain.domain.errors import BoundaryViolation, HindbrainError
 from hindbrain.domain.message import MessageType, Role
 from hindbrain.domain.task import CorrectionSignal, Criterion, ExecutionResult, GapPoint, SubTask, SubTaskOutcome, ToolCall
+from hindbrain.domain.typed import converted
 from hindbrain.engines.checking import Evidence, PathFact, asked_paths
 from hindbrain.engines.criteria import check_of
 from hindbrain.engines.judging import (
@@ -158,7 +159,7 @@ class AgentValidator:
         )
         if thought is None:
             return tuple(found)
-        given = thought.data if isinstance(thought.data, Opinions) else msgspec.convert(thought.data, Opinions)
+        given = thought.data if isinstance(thought.data, Opinions) else converted(thought.data, Opinions)
         opinions = {one.criterion: one for one in given.verdicts}
         made = [one.call.event_id for one in shown]
         return tuple(

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import msgspec
 
 from hindbrain.domain.audit import Anomaly, AuditEvent, Facts
+from hindbrain.domain.typed import converted
 from hindbrain.engines.audit_facts import Seen
 from hindbrain.engines.audit_window import Finding, Window
 from hindbrain.engines.auditing import Numbers, Watch
@@ -29,7 +30,7 @@ def replayed(tail: Tail, numbers: Numbers) -> Replayed:
     watch, cursor = Watch(numbers), 0
     for line in tail.lines:
         try:
-            event = msgspec.convert(line, AuditEvent)
+            event = converted(line, AuditEvent)
             if event.x.of == "window":
                 watch.carry_on(event.x.carry or {})
             else:
@@ -46,7 +47,7 @@ def past(lines: Iterable[Line], numbers: Numbers, *, since: int) -> Window:
     watch = Watch(numbers)
     for line in lines:
         try:
-            event = msgspec.convert(line, AuditEvent)
+            event = converted(line, AuditEvent)
         except msgspec.ValidationError:
             continue  # what was changed is named by the check of the chain
         if (milliseconds(event.timestamp) or 0) >= since:
@@ -56,7 +57,7 @@ def past(lines: Iterable[Line], numbers: Numbers, *, since: int) -> Window:
 
 def _take(watch: Watch, event: AuditEvent) -> None:
     """One line. What was found then is counted as it was found: later settings do not rewrite it."""
-    at, facts = milliseconds(event.timestamp) or 0, msgspec.convert(event.x.facts, Facts)
+    at, facts = milliseconds(event.timestamp) or 0, converted(event.x.facts, Facts)
     if event.x.of == "message":
         watch.see(_seen(event, at), facts)
     for finding in _findings(event, facts):

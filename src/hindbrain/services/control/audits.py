@@ -14,6 +14,7 @@ from hindbrain.domain.caller import Caller
 from hindbrain.domain.errors import LedgerBroken, TimedOut, UnknownTask
 from hindbrain.domain.message import MessageType, Role
 from hindbrain.domain.notes import AuditQuery, AuditReport
+from hindbrain.domain.typed import converted
 from hindbrain.engines.audit_references import Dangling, References
 from hindbrain.engines.auditing import Numbers
 from hindbrain.engines.moments import milliseconds, stamped
@@ -191,9 +192,9 @@ def _answered(opened: OpenBrain, query: str) -> Sent | None:
         facts = line["x"].get("facts", {})
         if line["x"].get("report") is not None and facts.get("query") == query:
             return Sent(
-                report=msgspec.convert(line["x"]["report"], AuditReport),
+                report=converted(line["x"]["report"], AuditReport),
                 query=query,
-                decisions=msgspec.convert(line["x"]["decisions"], tuple[Decision, ...]),
+                decisions=converted(line["x"]["decisions"], tuple[Decision, ...]),
             )
     return None
 

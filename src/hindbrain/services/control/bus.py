@@ -17,6 +17,7 @@ from hindbrain.domain.message import PAYLOADS, TYPES, BusMessage, MessageType, R
 from hindbrain.domain.notes import MegramNote
 from hindbrain.domain.reading import read_message, read_record
 from hindbrain.domain.task import Record
+from hindbrain.domain.typed import converted
 from hindbrain.engines.hygiene import redacted
 from hindbrain.engines.moments import stamped
 from hindbrain.policy.control import CONSUMER_LAG, LISTEN_S, PATHS
@@ -165,7 +166,7 @@ class Bus:
             )
         )
         if message.type is MessageType.MEGRAM and self._deposit is not None and delivered(message):
-            self._deposit(writer, message, msgspec.convert(message.payload, MegramNote))
+            self._deposit(writer, message, converted(message.payload, MegramNote))
         return entry.seq
 
 
@@ -173,7 +174,7 @@ def _checked(kind: MessageType, record: Record) -> tuple[dict[str, Any], str]:
     """The payload as data without secrets, and what is wrong with it."""
     try:
         payload = _clean(msgspec.to_builtins(record))
-        msgspec.convert(payload, PAYLOADS[kind], strict=True)
+        converted(payload, PAYLOADS[kind])
     except (msgspec.ValidationError, TypeError, ValueError, RecursionError) as wrong:
         return {}, str(wrong)[:400]
     return payload, ""

@@ -24,6 +24,7 @@ from hindbrain.domain.task import (
     SummaryMore,
     Verdict,
 )
+from hindbrain.domain.typed import converted
 from hindbrain.engines.judging import Found, Opinion, accepted, not_shown
 from hindbrain.engines.merging import corrections, drift, evidence_of, gap_summary, invented, merged, summary, task_found
 from hindbrain.engines.showing import as_text
@@ -139,7 +140,7 @@ class MetaValidator:
         )
         if thought is None:
             return found, drifted, ""
-        gate = thought.data if isinstance(thought.data, Gate) else msgspec.convert(thought.data, Gate)
+        gate = thought.data if isinstance(thought.data, Gate) else converted(thought.data, Gate)
         opinions = {one.criterion: one for one in gate.verdicts}
         made = [call.event_id for outcome in outcomes for call in outcome.tool_calls]
         found = tuple(

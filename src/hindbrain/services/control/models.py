@@ -12,6 +12,7 @@ import msgspec
 
 from hindbrain.domain.errors import ModelFailed
 from hindbrain.domain.message import Role
+from hindbrain.domain.typed import converted
 from hindbrain.engines.reply import NoValue, cleaned, first_value
 from hindbrain.policy.models import TIERS
 from hindbrain.providers.port import LIMITS, PACE, Limits, Pace, ProviderFailed, Reply
@@ -178,6 +179,6 @@ def _read(text: str, schema: type[Any] | None, shape: Mapping[str, Any] | None) 
         return None, None if cleaned(text) else "it is empty"
     want = {"object": dict, "array": list}.get(str(shape.get("type")))
     try:
-        return msgspec.convert(first_value(text, want), schema), None
+        return converted(first_value(text, want), schema), None
     except (NoValue, msgspec.ValidationError) as wrong:
         return None, str(wrong)

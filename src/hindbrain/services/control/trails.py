@@ -3,12 +3,11 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-import msgspec
-
 from hindbrain.domain.control import FinalResult, PlanDirective
 from hindbrain.domain.experience import Writer
 from hindbrain.domain.message import PAYLOADS, MessageType
 from hindbrain.domain.task import OutcomeSummary, Record, ReplanRequest
+from hindbrain.domain.typed import converted
 from hindbrain.engines.slug import intent_slug
 from hindbrain.engines.solving import Reading, read_round, reading_of
 from hindbrain.engines.tuning import Trail
@@ -92,7 +91,7 @@ def _records(store: BrainStore, since: int | None) -> Iterator[tuple[str, Record
                 continue
             message = decoded(stored)
             if delivered(message):
-                yield stored.task_id, msgspec.convert(message.payload, PAYLOADS[message.type])
+                yield stored.task_id, converted(message.payload, PAYLOADS[message.type])
 
 
 def _doubted(store: BrainStore) -> set[str]:

@@ -13,6 +13,7 @@ from hindbrain.domain.control import Loss
 from hindbrain.domain.errors import InvalidParams
 from hindbrain.domain.experience import Effective, Level, Megram, MegramId, Potentials, Writer
 from hindbrain.domain.notes import MegramMore, MegramNote, PotentialsNote, RuleNote
+from hindbrain.domain.typed import decoded
 from hindbrain.engines.insight import insight_of
 from hindbrain.engines.moments import milliseconds, stamped
 from hindbrain.policy.experience import DECAYS, QUANTA, RESERVED, quantized
@@ -200,7 +201,7 @@ def note_of(one: Effective) -> MegramNote:
             mission_id=megram.mission_id,
             round=megram.round,
             source_event_id=megram.source_event_id,
-            loss=msgspec.json.decode(megram.loss, type=Loss) if megram.loss else None,
+            loss=decoded(megram.loss, Loss) if megram.loss else None,
             category=cast(Any, megram.category),
             tags=megram.tags,
             derived_from=megram.derived_from,

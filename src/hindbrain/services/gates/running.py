@@ -9,6 +9,7 @@ import msgspec
 
 from hindbrain import __version__
 from hindbrain.domain.errors import HindbrainError, UnknownRound
+from hindbrain.domain.typed import decoded
 from hindbrain.domain.wave import Condition, GateResult, Run
 from hindbrain.engines.gym_compare import accepted
 from hindbrain.policy.waves import ACCEPTANCE, GATES_KEPT, WAVES
@@ -73,7 +74,7 @@ class Gates:
         shown: dict[tuple[int, str], GateResult] = {}
         for place in sorted((self._home.path / _DIRECTORY).glob(f"gat_*/{_RESULTS}")):
             try:
-                told = msgspec.json.decode(place.read_bytes(), type=Run)
+                told = decoded(place.read_bytes(), Run)
             except msgspec.MsgspecError:  # nobody wrote that to its end: it shows nothing
                 continue
             if (told.version, told.build) == (__version__, started_as()):

@@ -7,10 +7,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from hindbrain.domain.gym_fixture import FixtureInfo
 from hindbrain.domain.mission import EventType, Outcome
+from hindbrain.domain.typed import converted
 from hindbrain.engines.diagnosis import NON_CLAIMS, Signals, diagnose
 from hindbrain.services.gym.ports import LaneSession
 from hindbrain.services.gym.probing import Probe, Probed
@@ -110,7 +109,7 @@ def diagnosed(root: Path, errand: Errand) -> None:
         if errand.lane == "direct":
             states[path.stem] = _guessed(state)
             continue
-        found = diagnose(msgspec.convert(state, Signals))
+        found = diagnose(converted(state, Signals))
         errand.did(EventType.RECOVERY, path.stem, Outcome.NOT_RECOVERED, diagnosis=found[0].diagnosis if found else "none")
         states[path.stem] = {
             "diagnosis": found[0].diagnosis if found else "none",

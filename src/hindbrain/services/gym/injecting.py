@@ -3,11 +3,10 @@
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from hindbrain.domain.gym import Injected
 from hindbrain.domain.gym_fixture import FixtureInfo
 from hindbrain.domain.mission import MissionEvent
+from hindbrain.domain.typed import converted
 from hindbrain.services.gym.fixtures import Fixtures
 from hindbrain.services.gym.ports import Opener
 
@@ -50,4 +49,4 @@ def injected(fixtures: Fixtures, info: FixtureInfo, opener: Opener, directory: P
 
 
 def _events(answer: dict[str, Any]) -> tuple[MissionEvent, ...]:
-    return tuple(msgspec.convert(one, MissionEvent) for one in answer.get("data") or ())
+    return tuple(converted(one, MissionEvent) for one in answer.get("data") or ())

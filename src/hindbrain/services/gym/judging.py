@@ -10,6 +10,7 @@ from msgspec import Struct
 from hindbrain.domain.errors import InvalidParams
 from hindbrain.domain.gym import JudgeRuling, LaneResult
 from hindbrain.domain.gym_fixture import Finding
+from hindbrain.domain.typed import decoded
 from hindbrain.services.gym.fixtures import Fixtures
 from hindbrain.services.gym.reproduction import Reproducer
 
@@ -74,7 +75,7 @@ def by_file(raw: bytes, extras: Iterable[Extra], *, at: str) -> list[JudgeRuling
     if len(raw) > _MOST_BYTES:
         raise InvalidParams("the file of rulings is too large", fix="one object for each finding, and nothing else")
     try:
-        told = msgspec.json.decode(raw, type=list[_Told])
+        told = decoded(raw, list[_Told])
     except msgspec.MsgspecError as broken:
         raise InvalidParams(
             f"the file of rulings cannot be read: {broken}",

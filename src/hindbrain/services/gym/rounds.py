@@ -16,6 +16,7 @@ from hindbrain.domain.errors import InvalidParams, UnknownRound
 from hindbrain.domain.gym import JudgeRuling, LaneResult, Report, Round
 from hindbrain.domain.gym_fixture import AnswerKey
 from hindbrain.domain.mission import MissionEvent
+from hindbrain.domain.typed import decoded
 from hindbrain.engines.gym_html import page
 from hindbrain.engines.gym_markdown import report_text
 from hindbrain.stores.atomic import write_text
@@ -81,7 +82,7 @@ class RoundDirectory:
             return ()
         try:
             lines = place.read_text(encoding="utf-8").splitlines()
-            return tuple(msgspec.json.decode(one, type=MissionEvent) for one in lines if one.strip())
+            return tuple(decoded(one, MissionEvent) for one in lines if one.strip())
         except (msgspec.MsgspecError, UnicodeDecodeError) as broken:
             raise UnknownRound(f"{place.name} holds what is no event: {broken}", fix="run the lane again") from None
 
@@ -184,7 +185,7 @@ class Rounds:
 
 def _read(path: Path, kind: type[Kind]) -> Kind:
     try:
-        return msgspec.json.decode(path.read_bytes(), type=kind)
+        return decoded(path.read_bytes(), kind)
     except OSError as missing:
         raise UnknownRound(f"{path.name} of the round cannot be read: {missing.strerror}", fix="run it again: gym run") from None
     except msgspec.MsgspecError as broken:

@@ -3,10 +3,9 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import msgspec
-
 from hindbrain.domain.gym_fixture import Finding
 from hindbrain.domain.mission import AGENT_STARTED, EventType, MissionEvent, Outcome, Phase
+from hindbrain.domain.typed import converted
 from hindbrain.engines.moments import stamped
 from hindbrain.policy.missions import EVENTS
 from hindbrain.services.gym.ports import LaneSession
@@ -106,7 +105,7 @@ class MissionStream:
     def events(self) -> tuple[MissionEvent, ...]:
         """All events of the mission as they are kept."""
         answer = self._session.call("mission.export", mission_id=self.mission_id, format="events")
-        return tuple(msgspec.convert(one, MissionEvent) for one in answer.get("data") or ())
+        return tuple(converted(one, MissionEvent) for one in answer.get("data") or ())
 
 
 def _hooked(probed: Probed, duration_ms: int) -> dict[str, Any]:

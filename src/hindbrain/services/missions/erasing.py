@@ -13,6 +13,7 @@ from hindbrain.domain.caller import Caller
 from hindbrain.domain.errors import Busy
 from hindbrain.domain.ledger import Act
 from hindbrain.domain.mission import MissionStatus
+from hindbrain.domain.typed import decoded
 from hindbrain.policy.missions import CLOSED_STATUSES
 from hindbrain.services.brains import OpenBrain
 from hindbrain.services.experience.erasing import Value
@@ -111,7 +112,7 @@ class MissionErasure:
 def _note_removed(head: MissionHead) -> Iterator[str]:
     """The note beside the code is no mirror: it goes while the mission still says where it is."""
     try:
-        note_of(msgspec.json.decode(head.spec, type=_Place).repo, head.mission_id).unlink(missing_ok=True)
+        note_of(decoded(head.spec, _Place).repo, head.mission_id).unlink(missing_ok=True)
     except (OSError, msgspec.MsgspecError) as failure:
         LOG.warning("the note of the erased mission %s may still be there: %s", head.mission_id, failure)
         yield f"{note_of('.', head.mission_id)} in its repository: {failure}"

@@ -10,6 +10,7 @@ import msgspec
 
 from hindbrain.domain.errors import Busy
 from hindbrain.domain.mission import EventType, MissionEvent
+from hindbrain.domain.typed import decoded
 from hindbrain.engines.course import Course, stated
 from hindbrain.engines.flight import Recorder, recorded
 from hindbrain.engines.moments import stamped
@@ -37,14 +38,14 @@ class _FlightLine(msgspec.Struct):
 
 def _event_seq(line: bytes) -> int | None:
     try:
-        return msgspec.json.decode(line, type=_EventLine).seq
+        return decoded(line, _EventLine).seq
     except msgspec.MsgspecError:
         return None
 
 
 def _flight_seq(line: bytes) -> int | None:
     try:
-        return msgspec.json.decode(line, type=_FlightLine).step_id
+        return decoded(line, _FlightLine).step_id
     except msgspec.MsgspecError:
         return None
 

@@ -26,6 +26,7 @@ from hindbrain.domain.mission import (
     Outcome,
 )
 from hindbrain.domain.task import Class
+from hindbrain.domain.typed import decoded
 from hindbrain.engines.course import Course, coursed
 from hindbrain.engines.flight import kept_target
 from hindbrain.engines.mission_chain import sealed
@@ -366,7 +367,7 @@ class MissionLog:
             for stored in after(course.seq):
                 course.add(_event(stored))
         course.steps = head.steps
-        course.forbidden = msgspec.json.decode(head.told, type=tuple[DoNot, ...])
+        course.forbidden = decoded(head.told, tuple[DoNot, ...])
         with self._guard:
             self._courses[key] = course
             self._courses.move_to_end(key)
@@ -447,8 +448,8 @@ def check_kept(head: MissionHead) -> None:
 
 
 def _spec(head: MissionHead) -> MissionSpec:
-    return msgspec.json.decode(head.spec, type=MissionSpec)
+    return decoded(head.spec, MissionSpec)
 
 
 def _event(stored: StoredEvent) -> MissionEvent:
-    return msgspec.json.decode(stored.body, type=MissionEvent)
+    return decoded(stored.body, MissionEvent)

@@ -9,6 +9,7 @@ import msgspec
 from hindbrain.domain.caller import Caller, Channel
 from hindbrain.domain.mission import EventType, MissionEvent, MissionStatus
 from hindbrain.domain.mission_run import Origin, Ran
+from hindbrain.domain.typed import converted
 from hindbrain.engines.host_hook import heard
 from hindbrain.engines.mission_limits import undeclared
 from hindbrain.engines.mission_report import Report, said_by
@@ -51,7 +52,7 @@ class Recording:
             found = self._log.find(opened, caller, mission_id)
             with self._log.turn(opened, caller, found):
                 pass  # refused before the command runs, not after
-            ran = msgspec.convert(run(argv, cwd=os.getcwd()), Ran)
+            ran = converted(run(argv, cwd=os.getcwd()), Ran)
             with self._log.turn(opened, caller, found) as turn:
                 made = self._recorded(turn, self._witness.ran(turn, ran, origin="mission_run"))
         told = self._told(turn, made)

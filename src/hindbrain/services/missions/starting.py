@@ -12,6 +12,7 @@ from hindbrain.domain.errors import InvalidParams
 from hindbrain.domain.mission import Budget, MissionMode, MissionSpec
 from hindbrain.domain.reading import read_criterion
 from hindbrain.domain.task import Criterion
+from hindbrain.domain.typed import converted
 from hindbrain.engines.course import Course
 from hindbrain.engines.moments import stamped
 from hindbrain.policy.missions import BUDGETS, MODES, POLICY_VERSION, route_of
@@ -112,7 +113,7 @@ class Starting:
         brought = {name: value for name, value in asked.changes.items() if value}
         if asked.known_targets:
             brought["known_targets"] = (*asked.known_targets, *brought.get("known_targets", ()))
-        return msgspec.convert({**made, **brought}, MissionSpec, from_attributes=True)
+        return converted({**made, **brought}, MissionSpec, from_attributes=True)
 
 
 def _budget(told: str | dict[str, Any]) -> tuple[Budget, str]:
@@ -121,7 +122,7 @@ def _budget(told: str | dict[str, Any]) -> tuple[Budget, str]:
         name = chosen(BUDGETS, told, "budget")
         return BUDGETS[name], name
     try:
-        budget = msgspec.convert({**msgspec.structs.asdict(BUDGETS["normal"]), **told}, Budget)
+        budget = converted({**msgspec.structs.asdict(BUDGETS["normal"]), **told}, Budget)
     except msgspec.ValidationError as wrong:
         raise InvalidParams(
             f"the budget is not understood: {wrong}",

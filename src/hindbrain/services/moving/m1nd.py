@@ -15,6 +15,7 @@ from hindbrain.domain.claim import parse
 from hindbrain.domain.errors import HindbrainError, InvalidParams, PathRefused
 from hindbrain.domain.letter import Links, letter_id
 from hindbrain.domain.moving import Item, ItemKind, Unread
+from hindbrain.domain.typed import decoded
 from hindbrain.engines.letters import legacy_links
 from hindbrain.engines.transcripts import time_of
 from hindbrain.policy.limits import CLAIM_MAX_BYTES
@@ -123,7 +124,7 @@ class M1ndHome:
         if not (store.path / _BOOT).is_file():
             return
         try:
-            entries = msgspec.json.decode(read_within(store.path / _BOOT, STATE_MAX_BYTES), type=_Boot).entries
+            entries = decoded(read_within(store.path / _BOOT, STATE_MAX_BYTES), _Boot).entries
         except (msgspec.DecodeError, RecursionError) as wrong:
             yield Unread(key=key, code=InvalidParams.code, reason=f"not a state of keyed values: {wrong}")
             return
