@@ -5,24 +5,25 @@ import select
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
 from hindbrain.providers.command import Command
 from hindbrain.providers.port import Limits, ProviderFailed, Reply
 
-LIMITS = Limits(total_s=5.0, max_bytes=100_000)
+LIMITS = Limits(total_s=60.0, max_bytes=100_000)
 
 
 def command(*words: str, limits: Limits = LIMITS) -> Command:
     return Command(words=words, environ={"PATH": os.environ["PATH"]}, tier=1, limits=limits)
 
 
-def asked(made: Command, user: str = "count", timeout_s: float = 5.0) -> Reply:
+def asked(made: Command, user: str = "count", timeout_s: float = 60.0) -> Reply:
     return made.complete("R3", "be brief", user, max_tokens=10, timeout_s=timeout_s)
 
 
-def failure(words: Sequence[str], *, limits: Limits = LIMITS, timeout_s: float = 5.0) -> ProviderFailed:
+def failure(words: Sequence[str], *, limits: Limits = LIMITS, timeout_s: float = 60.0) -> ProviderFailed:
     with pytest.raises(ProviderFailed) as failed:
         asked(command(*words, limits=limits), timeout_s=timeout_s)
     return failed.value
@@ -62,13 +63,13 @@ def test_ctl_300_what_a_command_does_wrong_is_one_failure_with_a_reason(words: t
 
 
 def _ended(pid: int) -> bool:
-    """Whether a process has ended, or does within two seconds: a kill is not waited for by who sends it to strangers."""
+    """Whether a process has ended, or does within a minute: a kill is not waited for by who sends it to strangers."""
     try:
         handle = os.pidfd_open(pid)
     except ProcessLookupError:
         return True
     try:
-        return bool(select.select([handle], [], [], 2)[0])
+        return bool(select.select([handle], [], [], 60)[0])
     finally:
         os.close(handle)
 
@@ -77,19 +78,43 @@ def test_ctl_300_a_command_that_does_not_end_is_ended_with_all_that_it_started(t
     note = tmp_path / "pid"
     began = time.monotonic()
 
-    failed = failure(("/bin/sh", "-c", f"sleep 60 & echo $! > {note}; wait"), timeout_s=0.3)
+    failed = failure(("/bin/sh", "-c", f"sleep 600 & echo $! > {note}; wait"), timeout_s=3)
 
     assert failed.kind == "timeout"
-    assert time.monotonic() - began < 3
+    assert time.monotonic() - began < 60
     assert _ended(int(note.read_text()))
+
+
+class Ending:
+    """A command that answers and ends just when it is asked whether it has ended; what it left behind holds its pipes."""
+
+    def __init__(self, pipe: int) -> None:
+        self._pipe, self._answers = pipe, [b"answer"]
+
+    def poll(self) -> int:
+        while self._answers:
+            os.write(self._pipe, self._answers.pop())
+        return 0
+
+
+def test_ctl_300_what_a_command_said_last_is_heard_however_late_it_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hindbrain.providers.command._DRAIN_S", 0.0)  # all of it was over before anybody could read
+    (out, says), (err, complains) = os.pipe(), os.pipe()
+
+    with os.fdopen(out, "rb") as told, os.fdopen(err, "rb") as complained:
+        heard = command("x")._read(cast(Any, Ending(says)), told, complained, time.monotonic() + 60)
+        os.close(says)
+        os.close(complains)
+
+    assert heard == (b"answer", b"")
 
 
 def test_ctl_300_what_a_command_leaves_behind_is_ended_and_keeps_nobody_waiting(tmp_path: Path) -> None:
     note = tmp_path / "pid"
     began = time.monotonic()
 
-    reply = asked(command("/bin/sh", "-c", f"sleep 60 & echo $! > {note}; echo answer"))
+    reply = asked(command("/bin/sh", "-c", f"sleep 600 & echo $! > {note}; echo answer"))
 
     assert reply.text == "answer\n"
-    assert time.monotonic() - began < 3
+    assert time.monotonic() - began < 60
     assert _ended(int(note.read_text()))

@@ -108,11 +108,12 @@ class Command:
             for pipe in (out, err):
                 selector.register(pipe, selectors.EVENT_READ)
             while selector.get_map():
-                if ended_at is not None and time.monotonic() >= ended_at + _DRAIN_S:
-                    break  # something that it left behind holds the pipe
                 if time.monotonic() >= deadline:
                     raise ProviderFailed("timeout", "the command did not end within its time")
-                for key, _ in selector.select(_POLL_S):
+                ready = selector.select(_POLL_S)
+                if not ready and ended_at is not None and time.monotonic() >= ended_at + _DRAIN_S:
+                    break  # something that it left behind holds the pipe
+                for key, _ in ready:
                     chunk = os.read(key.fd, 65_536)
                     if not chunk:
                         selector.unregister(key.fileobj)

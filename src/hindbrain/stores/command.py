@@ -161,12 +161,13 @@ def _read(process: "subprocess.Popen[bytes]", kept: _Kept, ends: float, limit: f
                 return f"timed out after {limit:g} s"
             if kept.size > COMMAND_PRINTED:
                 return f"it printed more than {COMMAND_PRINTED} bytes"
-            if ready.select(min(left, _TICK_S)):
+            over = process.poll() is not None  # asked first: what it printed before its end is there to be read by now
+            if ready.select(0 if over else min(left, _TICK_S)):
                 part = os.read(process.stdout.fileno(), 1 << 16)
                 if not part:
                     return _ended(process, ends, limit, stopped)
                 kept.add(part)
-            elif process.poll() is not None:
+            elif over:
                 return ""
 
 
