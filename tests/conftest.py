@@ -1,5 +1,6 @@
 """What every test may ask for."""
 
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,9 @@ import pytest
 from tests.support.world import World
 
 pytest_plugins = ["tests.support.owner", "tests.support.postgres", "tests.support.tmux"]
+
+# A shell that starts the tests in the background has them ignore Ctrl-C, and what they start ignores it, too.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)

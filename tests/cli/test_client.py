@@ -116,12 +116,12 @@ def test_client_a_dead_owners_port_is_never_sent_the_token(tmp_path: Path) -> No
 
 
 def test_client_a_refused_connection_is_no_owner(tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port = listener.getsockname()[1]
-    address_file(tmp_path, port)
+    with socket.socket() as deaf:
+        deaf.bind(("127.0.0.1", 0))  # and not listening: nobody else gets the port
+        address_file(tmp_path, deaf.getsockname()[1])
 
-    with pytest.raises(OwnerGone) as gone:
-        ask(tmp_path)
+        with pytest.raises(OwnerGone) as gone:
+            ask(tmp_path)
 
     assert not gone.value.sent
 

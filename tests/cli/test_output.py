@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -281,14 +282,18 @@ def test_cli_an_answer_that_cannot_be_written_is_told_without_a_traceback(progra
 def test_cli_control_c_leaves_without_a_traceback(program: Program) -> None:
     import socket
 
+    started = threading.Event()
+
     def silent(request: bytes, connection: socket.socket) -> None:
         connection.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+        assert started.wait(60)
         interrupted.send_signal(2)
         connection.recv(1)
 
     with strange_owner(program.home, silent):
         write_manifest(program.home, SEEK)
         interrupted = program.start("seek", "x", stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        started.set()
         try:
             out, err = interrupted.communicate(timeout=60)
         finally:

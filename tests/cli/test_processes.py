@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,17 +13,10 @@ import pytest
 from hindbrain.stores.locks import locked
 from hindbrain.surfaces.client import OwnerGone
 from hindbrain.surfaces.starting import ensure_owner
-from tests.cli.program import Program, end_owner, git_repository
+from tests.cli.program import Program, git_repository
 from tests.cli.strange import address_file, json_answer, strange_owner
 
 OWNER = {"HINDBRAIN_MODE": "owner"}
-
-
-@pytest.fixture
-def program(program: Program) -> Iterator[Program]:
-    """Whatever owner a test leaves behind ends with it."""
-    yield program
-    end_owner(program.home)
 
 
 def owner_of(program: Program) -> dict[str, Any]:

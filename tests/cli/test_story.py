@@ -2,14 +2,13 @@
 
 import json
 import shlex
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.cli.program import Program, end_owner, git_repository
+from tests.cli.program import Program, git_repository
 
 CLAIM = "The worker retries three times"
 
@@ -23,13 +22,12 @@ class Two:
 
 
 @pytest.fixture
-def two(request: pytest.FixtureRequest, program: Program, tmp_path: Path) -> Iterator[Two]:
+def two(request: pytest.FixtureRequest, program: Program, tmp_path: Path) -> Two:
     mode = getattr(request, "param", "embedded")
     both = Two(*(program.given(git_repository(tmp_path / name), HINDBRAIN_MODE=mode) for name in ("repo-x", "repo-y")))
     assert both.x.run("init").code == 0
     assert both.y.run("init").code == 0
-    yield both
-    end_owner(program.home)
+    return both
 
 
 either_way = pytest.mark.parametrize("two", ["embedded", "owner"], indirect=True)

@@ -158,7 +158,7 @@ def test_ctl_285_a_question_that_the_auditor_of_another_process_answers_is_answe
             while not any(row.type == "AuditQuery" for row in opened.store.messages(limit=100)):
                 recorded.line.bus.wait(recorded.line.bus.turn, 0.02)
             other.look()
-            answer = waiting.result(5)
+            answer = waiting.result(60)
 
     assert mine
     assert answer["report"]["tasks_observed"] == 1

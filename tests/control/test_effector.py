@@ -22,6 +22,7 @@ from hindbrain.services.control.ports import Heard
 from hindbrain.services.control.tools import Toolbox
 from hindbrain.stores.memory import MemoryStore
 from tests.stores.conftest import BRAIN
+from tests.support.owner import LIMIT_S
 from tests.support.plants import Scripted, box, plan
 from tests.support.roles import RecordingVoice, heard
 
@@ -85,22 +86,22 @@ class House:
         listening = self.bus.subscribe("R4b", task_id="tsk_1", after=0)
         found: list[Any] = []
         while len(found) < count:
-            one = listening.next(10)
+            one = listening.next(LIMIT_S)
             assert one is not None, "no outcome came"
             if one.message.type is MessageType.SUB_TASK_OUTCOME:
                 found.append(one.record)
         return found
 
     def log(self) -> list[BusMessage]:
-        assert self.journal.drain(10)
+        assert self.journal.drain(LIMIT_S)
         return [decoded(one) for one in self.store.messages(limit=1000)]
 
     def close(self) -> None:
         if self.loop is not None:
-            self.loop.stop(5)
+            self.loop.stop(LIMIT_S)
         for effector in self.effectors:
             effector.stop()
-            effector.thread.join(5)
+            effector.thread.join(LIMIT_S)
         self.journal.close()
 
 
@@ -139,7 +140,7 @@ def test_ctl_008_a_match_at_once_is_not_tried_again(house: House, tmp_path: Path
 
     house.dispatch(plan(("read", {"path": "a.txt"}), criteria=(shows("needle"),)))
     house.outcomes(1)
-    house.effectors[0].thread.join(5)
+    house.effectors[0].thread.join(LIMIT_S)
 
     assert [one.type for one in house.log()].count(MessageType.EXECUTION_RESULT) == 1
     assert not house.effectors[0].thread.is_alive()
@@ -164,7 +165,7 @@ def test_ctl_009_the_fast_loop_ends_when_closed_used_up_or_broken(house: House, 
     assert len(found["late"].gap_trajectory) == 1
     assert "timed out" in found["late"].failure_reason
     for effector in house.effectors:
-        effector.thread.join(5)
+        effector.thread.join(LIMIT_S)
     assert [one.type for one in house.log()].count(MessageType.SUB_TASK_OUTCOME) == 3
 
 
@@ -191,8 +192,7 @@ def test_ctl_006_ctl_028_two_subtasks_have_two_effectors_and_each_hears_only_its
 
 def test_ctl_051_ctl_084_ctl_085_equal_numbers_overlap_and_the_next_waits_and_is_told(house: House, tmp_path: Path) -> None:
     place = box(tmp_path, {"a.txt": "A"})
-    turns = " ".join(map(str, range(20)))
-    wait = f"for i in {turns}; do if [ -f {{other}} ]; then echo met; exit 0; fi; sleep 0.2; done"
+    wait = "until [ -f {other} ]; do sleep 0.1; done; echo met"
     house.start(place)
     # Each of the first two waits until the other has begun: one after the other they would never meet.
     house.dispatch(
@@ -226,7 +226,8 @@ def test_ctl_103_a_stopped_act_is_told_to_the_end(house: House, tmp_path: Path) 
     listening = house.bus.subscribe("person", task_id="tsk_1")
     house.dispatch(plan(("run", {"command": "rm a.txt"}), criteria=(shows("x"),)))
 
-    question = next(one for one in iter(lambda: listening.next(10), None) if one.message.type is MessageType.CONFIRMATION_REQUEST)
+    heard_of = iter(lambda: listening.next(LIMIT_S), None)
+    question = next(one for one in heard_of if one.message.type is MessageType.CONFIRMATION_REQUEST)
     record: Any = question.record
     house.bus.voice(Role.USER).say(
         Role.EXECUTOR,
@@ -251,10 +252,10 @@ def test_ctl_087_after_a_cancel_the_effectors_say_nothing_and_their_commands_end
         waiting.wait(0.01)
 
     house.bus.voice(Role.USER).say(Role.SOLVER, Cancel(task_id="tsk_1"), task_id="tsk_1")
-    assert house.journal.drain(10)
+    assert house.journal.drain(LIMIT_S)
     while not house.effectors[0]._stopped.is_set():
         waiting.wait(0.01)
-    house.effectors[0].thread.join(10)
+    house.effectors[0].thread.join(LIMIT_S)
     log = house.log()
 
     assert not house.effectors[0].thread.is_alive()

@@ -253,6 +253,6 @@ def test_ctl_257_a_decision_does_not_wait_for_a_store_that_is_held_up(tmp_path: 
     journal.close()
     store.close()
 
-    assert took < 0.5
+    assert took < 10  # of the twenty seconds for which the store is held
     assert written == ()
     assert kept == ["PlanDirective"] + ["Megram"] * 50

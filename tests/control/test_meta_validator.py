@@ -291,7 +291,7 @@ def test_ctl_144_a_judge_that_fails_leaves_no_task_hanging(broken: Any) -> None:
     gate = Gate(Judge(broken)).round(manifest("s1", criteria=(criterion("it is kind"),)), outcome("s1", A))
 
     assert gate.replan.x.reason == "validator_error"
-    assert time.monotonic() - began < 1
+    assert time.monotonic() - began < 10
 
 
 def test_ctl_145_a_model_cannot_overrule_a_check() -> None:

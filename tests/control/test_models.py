@@ -14,7 +14,7 @@ from hindbrain.domain.errors import ConfigInvalid, ModelFailed
 from hindbrain.domain.ledger import breaks
 from hindbrain.domain.message import Role
 from hindbrain.domain.task import ExecutionResult
-from hindbrain.providers.port import Limits, Pace
+from hindbrain.providers.port import LIMITS, Limits, Pace
 from hindbrain.services.control.bus import Bus
 from hindbrain.services.control.costs import Asked, Costs, Denied, left_of, task_cost
 from hindbrain.services.control.journal import Journal
@@ -29,6 +29,7 @@ from tests.support.model_server import ModelServer, anthropic, hang, openai, ser
 KEY = "sk-planted-7c1e09b2aa41"
 T0 = 1_700_000_000_000
 DAY = 86_400_000
+FAST = Limits(connect_s=1, first_byte_s=0.4, total_s=1)  # for who does not answer
 
 
 class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -48,13 +49,12 @@ class Brain:
         set_up = {"model_provider": "openai", "model_base_url": f"{server.url}/v1", "model_name": "m"} if server else {}
         return ModelPlan.read(Settings(set_up | values))
 
-    def models(self, server: ModelServer | None = None, **values: Any) -> Models:
+    def models(self, server: ModelServer | None = None, *, limits: Limits = LIMITS, **values: Any) -> Models:
         plan = self.plan(server, **values)
         costs = Costs(
             self.store, self.journal, caps=plan.caps, clock=lambda: self.at, salt="salt", keep_prompts=plan.keep_prompts
         )
-        fast = Limits(connect_s=1, first_byte_s=0.4, total_s=1)
-        return Models(plan, costs, environ={"K": KEY}, limits=fast, pace=Pace(wait=lambda _: None, jitter=lambda: 0.0))
+        return Models(plan, costs, environ={"K": KEY}, limits=limits, pace=Pace(wait=lambda _: None, jitter=lambda: 0.0))
 
     def calls(self, **where: Any) -> list[Any]:
         assert self.journal.drain(20)
@@ -155,9 +155,9 @@ def test_ctl_305_a_schema_is_in_the_prompt_for_endpoints_that_know_none(brain: B
 @pytest.mark.parametrize("answer", [status(500), hang(), openai("x", end=False)], ids=["server", "timeout", "cut"])
 def test_ctl_305_without_an_answer_rules_stand_in_unless_they_are_not_to(brain: Brain, answer: Any) -> None:
     with serving(answer) as server:
-        assert think(brain.models(server)) is None
+        assert think(brain.models(server, limits=FAST)) is None
         with pytest.raises(ModelFailed) as failed:
-            think(brain.models(server, model_fallback="none"))
+            think(brain.models(server, limits=FAST, model_fallback="none"))
     assert failed.value.fix
     assert failed.value.details["role"] == "R2"
 
@@ -316,16 +316,16 @@ def test_ctl_308_a_planted_key_appears_nowhere(brain: Brain, caplog: pytest.LogC
     caplog.set_level(logging.DEBUG)
     echoed = {"error": {"message": f"key {KEY} is bad", "key": KEY}}
     answers = [
-        openai(f"your key is {KEY}"),
-        status(400, echoed),
-        status(401, echoed),
-        status(500, echoed),
-        hang(after=KEY.encode()),
+        (openai(f"your key is {KEY}"), LIMITS),
+        (status(400, echoed), LIMITS),
+        (status(401, echoed), LIMITS),
+        (status(500, echoed), LIMITS),
+        (hang(after=KEY.encode()), FAST),
     ]
     shown: list[str] = []
-    for answer in answers:
+    for answer, limits in answers:
         with serving(answer) as server:
-            models = brain.models(server, model_key_env="K", model_fallback="none", model_stream=False)
+            models = brain.models(server, limits=limits, model_key_env="K", model_fallback="none", model_stream=False)
             try:
                 thought = models.think(Role.PLANNER, task_id="t", system=f"s {KEY}", user=f"u {KEY}", max_tokens=9)
                 shown.append(repr(thought))

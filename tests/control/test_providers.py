@@ -1,6 +1,7 @@
 """Providers against a real server that speaks both wire formats, well and badly."""
 
 import json
+import socket
 import time
 from collections.abc import Callable
 from email.utils import formatdate
@@ -41,11 +42,11 @@ def said(wire: str, text: str, **more: Any) -> Answer:
     return openai(text, **more) if wire == "openai" else anthropic(text, **more)
 
 
-def asked(provider: Provider, *, timeout_s: float = 5.0, schema: dict[str, Any] | None = None) -> Reply:
+def asked(provider: Provider, *, timeout_s: float = 60.0, schema: dict[str, Any] | None = None) -> Reply:
     return provider.complete("R2", "be brief", "count", json_schema=schema, max_tokens=50, timeout_s=timeout_s)
 
 
-def failure(provider: Provider, *, timeout_s: float = 5.0) -> ProviderFailed:
+def failure(provider: Provider, *, timeout_s: float = 60.0) -> ProviderFailed:
     with pytest.raises(ProviderFailed) as failed:
         asked(provider, timeout_s=timeout_s)
     assert KEY not in str(failed.value)
@@ -62,7 +63,7 @@ def test_ctl_300_ctl_302_ctl_303_an_answer_has_text_usage_time_and_names(wire: s
         (request,) = server.asked
     assert (reply.text, reply.provider, reply.model, reply.tier) == ("seven files, zwölf Wörter", wire, "m-1", 2)
     assert (reply.usage.prompt_tokens, reply.usage.completion_tokens, reply.usage.estimated) == (21, 9, False)
-    assert 0 <= reply.elapsed_ms < 5000
+    assert 0 <= reply.elapsed_ms < 60_000
     assert request.body["model"] == "m-1"
     assert request.body["stream"] is stream
     assert request.body["temperature"] == 0
@@ -139,10 +140,10 @@ def test_ctl_302_ctl_303_a_busy_endpoint_is_asked_again_when_it_says(wire: str) 
 
 def test_ctl_302_a_date_to_come_back_at_is_understood() -> None:
     waits = Waits()
-    with serving(status(429, None, retry_after=formatdate(time.time() + 3, usegmt=True)), openai("yes")) as server:
+    with serving(status(429, None, retry_after=formatdate(time.time() + 30, usegmt=True)), openai("yes")) as server:
         asked(made("openai", server, pace=waits.pace()))
     assert len(waits.waited) == 1
-    assert 1 < waits.waited[0] <= 3
+    assert 10 < waits.waited[0] <= 30
 
 
 def test_ctl_302_a_wait_beyond_the_time_is_not_begun() -> None:
@@ -264,14 +265,15 @@ def test_ctl_302_ctl_303_a_server_that_does_not_end_is_left_in_time(wire: str, a
     with serving(answer) as server:
         failed = failure(made(wire, server, limits=FAST), timeout_s=60)
     assert failed.kind == "timeout"
-    assert time.monotonic() - began < 3
+    assert time.monotonic() - began < 30  # of the sixty that were allowed
 
 
 def test_ctl_302_an_endpoint_that_is_not_there_is_unreachable() -> None:
-    with serving(openai("x")) as server:
-        gone = made("openai", server)
-    assert failure(gone).kind == "unreachable"
-    assert gone.reachable() is not None
+    with socket.socket() as deaf:  # bound and not listening: nobody else gets the port
+        deaf.bind(("127.0.0.1", 0))
+        gone = made("openai", ModelServer(url=f"http://127.0.0.1:{deaf.getsockname()[1]}"))
+        assert failure(gone).kind == "unreachable"
+        assert gone.reachable() is not None
 
 
 def test_ctl_302_the_limits_are_those_of_the_catalog() -> None:

@@ -71,10 +71,10 @@ def test_ctl_307_text_is_cleaned(dirty, text):
 
 @pytest.mark.parametrize("hostile", ["[" * 400_000, "[1," * 200_000, '{"a":' * 200_000, "{" * 400_000, '["' + "a" * 400_000])
 def test_ctl_307_a_hostile_reply_costs_little(hostile):
-    began = time.perf_counter()
+    began = time.thread_time()  # what it costs, whoever else uses the machine
     with pytest.raises(NoValue):
         first_value(hostile, dict)
-    assert time.perf_counter() - began < 2
+    assert time.thread_time() - began < 2
 
 
 GOOD = {"lesson": "Run the tests of the parser alone", "tags": ["tests", "parser"], "category": "procedure"}

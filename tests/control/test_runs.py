@@ -97,7 +97,8 @@ def test_ctl_292_a_command_of_an_agents_run_waits_for_a_person_and_no_agent_may_
 
 
 def test_ctl_087_ctl_239_ctl_241_a_cancelled_task_ends_its_command_and_says_how_far_it_came(yard: Yard) -> None:
-    begun = yard.person.call("run", goal="Run 'echo begun > mark; sleep 600'", wait_s=0)
+    seconds = 600_000 + os.getpid()  # a sleep that nobody else on this machine sleeps
+    begun = yard.person.call("run", goal=f"Run 'echo begun > mark; sleep {seconds}'", wait_s=0)
     mark = Path(begun["workspace"], "mark")
     while not mark.exists():
         yard.person.call("task.show", task_id=begun["task_id"], wait_s=0.1)
@@ -109,7 +110,7 @@ def test_ctl_087_ctl_239_ctl_241_a_cancelled_task_ends_its_command_and_says_how_
     assert ended["state"] == again["state"] == "done"
     assert ended["final"]["x"]["abandon_reason"] == "cancelled"
     assert "enough" in ended["final"]["summary"]
-    assert subprocess.run(["pgrep", "-f", "^sleep 600"], capture_output=True, check=False).returncode == 1
+    assert subprocess.run(["pgrep", "-f", f"^sleep {seconds}$"], capture_output=True, check=False).returncode == 1
 
 
 class SlowLook(Workspaces):

@@ -88,7 +88,7 @@ def test_no_text_breaks_a_reader(text: str) -> None:
 
 
 def test_a_huge_line_is_read_in_no_time() -> None:
-    started = time.monotonic()
+    started = time.thread_time()
     for line in (
         "diff --git a/" + " b/" * 300_000,
         "+++ " + '"\\' * 300_000,
@@ -97,7 +97,7 @@ def test_a_huge_line_is_read_in_no_time() -> None:
     ):
         paths_in_diff(line)
         parse_report(line[:65_536])
-    assert time.monotonic() - started < 5
+    assert time.thread_time() - started < 5
 
 
 def test_a_diff_is_read_with_the_prefixes_that_git_was_told_to_write(world: World) -> None:

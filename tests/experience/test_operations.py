@@ -489,9 +489,9 @@ def test_instincts_cost_nearly_nothing_in_a_brain_without_experience(world, root
     brain = world.app.house.brains.covering(root)
     took = []
     for _ in range(20):
-        began = time.perf_counter()
+        began = time.thread_time()
         assert instincts.beat(brain, "fix the build with shell and cache and many more words") == {}
-        took.append(time.perf_counter() - began)
+        took.append(time.thread_time() - began)
     assert sorted(took)[10] < 0.002
 
 

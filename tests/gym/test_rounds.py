@@ -290,10 +290,10 @@ def test_ctrl_c_leaves_a_round_that_is_marked_incomplete(home: Path, tmp_path: P
         start_new_session=True,
     )
     try:
-        heard, _, _ = select.select([ear], [], [], 20)
+        heard, _, _ = select.select([ear], [], [], 60)
         assert heard, child.communicate(timeout=1)
         os.killpg(child.pid, signal.SIGINT)
-        child.communicate(timeout=20)
+        child.communicate(timeout=60)
     finally:
         os.close(ear)
         if child.poll() is None:

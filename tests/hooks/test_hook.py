@@ -186,10 +186,10 @@ def test_hook_an_event_that_only_listens_keeps_nothing(program: Program) -> None
 
 
 def test_hook_a_stale_owner_file_does_not_hold_a_session_up(program: Program) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port = listener.getsockname()[1]
-    address_file(program.home, port)
+    with socket.socket() as deaf:
+        deaf.bind(("127.0.0.1", 0))  # and not listening: nobody else gets the port
+        address_file(program.home, deaf.getsockname()[1])
 
-    answer = answered(program, "hook", "claude-code", "SessionStart", stdin=b"{}")
+        answer = answered(program, "hook", "claude-code", "SessionStart", stdin=b"{}")
 
     assert "Hindbrain memory" in answer["hookSpecificOutput"]["additionalContext"]

@@ -1,25 +1,23 @@
 """A session starts with what its project remembers: real homes, real claims, with and without an owner."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from hindbrain.surfaces.client import ensure_owner
-from tests.cli.program import Program, end_owner, git_repository
+from tests.cli.program import Program, git_repository
 
 
 @pytest.fixture
-def project(program: Program, tmp_path: Path) -> Iterator[Program]:
-    """A repository with one claim; whatever owner a hook starts ends with the test."""
+def project(program: Program, tmp_path: Path) -> Program:
+    """A repository with one claim."""
     inside = program.given(git_repository(tmp_path / "app"))
     embedded = inside.given(HINDBRAIN_MODE="embedded")
     assert embedded.run("init").code == 0
     assert embedded.run("memorize", "Retry policy", "The worker retries three times").code == 0
-    yield inside
-    end_owner(program.home)
+    return inside
 
 
 def context(program: Program, *words: str) -> str:

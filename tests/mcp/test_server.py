@@ -165,10 +165,10 @@ async def test_gr_179_a_call_past_its_limit_is_timed_out_and_the_next_one_works(
 ) -> None:
     home = tmp_path / "home"
     home.mkdir()
-    (home / "config.toml").write_text("call_timeout_s = 1\n")
+    (home / "config.toml").write_text("call_timeout_s = 3\n")
     running = starter(home)
     async with connected(running, transport, era, root=tmp_path) as client:
-        late = await client.call_tool("test_wait", {"steps": 1, "step_s": 3.0})
+        late = await client.call_tool("test_wait", {"steps": 1, "step_s": 60.0})
         after = await client.call_tool("test_wait", {"steps": 1, "step_s": 0.0})
 
     assert late.is_error

@@ -9,12 +9,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import anyio
 import mcp_types as types
 import pytest
 
 import hindbrain
 from tests.mcp.hosts import connected, mcp_is_up
-from tests.support.owner import RunningOwner
+from tests.support.owner import LIMIT_S, RunningOwner
 from tests.support.world import git
 
 PROGRAM = (sys.executable, "-m", "hindbrain")
@@ -145,11 +146,10 @@ async def test_aol_078_a_client_that_opens_another_directory_during_a_mission(
         window.roots = [other]
         await client.session.send_notification(types.RootsListChangedNotification())
         events: list[dict[str, Any]] = []
-        for _ in range(200):
-            told = await tool(client, "mission_export", mission_id=begun["mission_id"], format="events")
-            events = [one for one in told["data"] if one["event_type"] == "context_guard"]
-            if len(events) > 1:
-                break
+        with anyio.fail_after(LIMIT_S):
+            while len(events) < 2:
+                told = await tool(client, "mission_export", mission_id=begun["mission_id"], format="events")
+                events = [one for one in told["data"] if one["event_type"] == "context_guard"]
 
     assert begun["context_guard"]["workspace_root_source"] == "mcp_roots"
     assert [one["payload"]["guard"]["classification"] for one in events] == ["single_repo", "wrong_workspace_binding"]

@@ -510,9 +510,9 @@ def test_must_5_one_more_event_costs_the_same_after_thousands(asked: str) -> Non
     events = chained(search(asked.format(number)) for number in range(3_000))
     spent: list[float] = []
     for one in events:
-        began = time.perf_counter()
+        began = time.thread_time()
         course.loops.note(one)
-        spent.append(time.perf_counter() - began)
+        spent.append(time.thread_time() - began)
 
     early, late = sorted(spent[200:500])[150], sorted(spent[-300:])[150]
     assert late < 0.005

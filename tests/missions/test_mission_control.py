@@ -16,7 +16,7 @@ TASK = "find why retry runs too often"
 def messages(world: World, place: str, mission: str) -> list[dict[str, Any]]:
     """What was said on the bus in a mission, in order."""
     with world.app.house.brains.use(world.app.house.home.project(place)) as opened:  # type: ignore[arg-type]
-        world.app.house.lines.of(opened).journal.drain(5)
+        assert world.app.house.lines.of(opened).journal.drain(60)
         return [json.loads(one.body) for one in opened.store.messages(task_id=mission, limit=1000)]
 
 
@@ -26,7 +26,7 @@ def of_kind(told: list[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
 
 def megrams(world: World, place: str) -> list[Any]:
     with world.app.house.brains.use(world.app.house.home.project(place)) as opened:  # type: ignore[arg-type]
-        world.app.house.lines.of(opened).journal.drain(5)
+        assert world.app.house.lines.of(opened).journal.drain(60)
         return [one.megram for one in opened.store.effective(None) if one.megram.writer == "R7"]
 
 

@@ -120,7 +120,7 @@ def test_aol_022_ctrl_c_ends_the_command_and_leaves_what_was_seen(tmp_path: Path
             os.killpg(process.pid, number)  # as a terminal does: everybody in the foreground hears it
         else:
             process.send_signal(number)
-        process.wait(20)
+        process.wait(60)
 
     told: dict[str, Any] = json.loads((tmp_path / "told").read_text())
     assert process.returncode == 0

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import threading
+import time
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -199,7 +200,9 @@ def test_what_pip_takes_away_while_it_is_counted_counts_nothing(tmp_path: Path) 
 
     with ThreadPoolExecutor(1) as pool:
         pip = pool.submit(unpack)
-        seen = {size_below(tmp_path) for _ in range(3_000)}
+        seen, ends = {size_below(tmp_path) for _ in range(3_000)}, time.monotonic() + 60
+        while len(seen) < 2 and time.monotonic() < ends:  # pip has not had its turn yet
+            seen.add(size_below(tmp_path))
         over.set()
         pip.result()
 

@@ -98,10 +98,10 @@ def test_bell_tells_of_what_another_process_writes_and_not_of_its_own(world: Wor
     write = "import hindbrain, sys; hindbrain.open(home=sys.argv[1], root=sys.argv[2]).call('memorize', node_label='x', text='y')"
     with world.app.listening():
         world.at(ferry).memorize("Second", "two")
-        assert rung.get(timeout=5)["act"] == "claim.memorize"
+        assert rung.get(timeout=60)["act"] == "claim.memorize"
         environment = {"HINDBRAIN_MODE": "embedded", "PATH": "/usr/bin:/bin", "HOME": str(world.place)}
         subprocess.run([sys.executable, "-c", write, str(world.home.path), lamp], check=True, env=environment)
-        heard = rung.get(timeout=10)
+        heard = rung.get(timeout=60)
 
         assert (heard["brain"], heard["act"]) == (lamp, "elsewhere")
         assert rung.empty()

@@ -181,16 +181,16 @@ def test_med_001_an_owner_on_demand_ends_itself_when_idle(starter: Starter, tmp_
 
 
 def test_med_001_an_open_stream_or_bridge_keeps_an_owner_on_demand_alive(starter: Starter, tmp_path: Path) -> None:
-    running = starter(tmp_path / "home", on_demand=True, environ={"HINDBRAIN_IDLE_EXIT_S": "1"})
+    running = starter(tmp_path / "home", on_demand=True, environ={"HINDBRAIN_IDLE_EXIT_S": "3"})
     hello = json.dumps({"token": running.token, "caller_root": str(tmp_path), "agent": "test", "profile": "default"})
     with socket.create_connection(("127.0.0.1", running.facts["bridge_port"]), timeout=LIMIT_S) as bridge:
         bridge.sendall(hello.encode() + b"\n")
         with pytest.raises(subprocess.TimeoutExpired):
-            running.process.wait(2)
-    with running.stream("/api/events") as stream:
+            running.process.wait(4)
+        stream = running.stream("/api/events")
         assert stream.next()
-        with pytest.raises(subprocess.TimeoutExpired):
-            running.process.wait(2)
+    with stream, pytest.raises(subprocess.TimeoutExpired):
+        running.process.wait(4)
 
     assert running.wait() == 0
 
@@ -232,10 +232,12 @@ def test_med_001_a_taken_port_is_replaced_by_a_free_one(starter: Starter, tmp_pa
 
 
 def test_med_001_the_configured_port_is_used_when_free(starter: Starter, tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as free:
+    with socket.socket() as free:
+        free.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        free.bind(("127.0.0.1", 0))  # and not listening: who asks for this port gets it, who asks for any does not
         port = free.getsockname()[1]
 
-    running = starter(tmp_path / "home", port=None, environ={"HINDBRAIN_PORT": str(port)})
+        running = starter(tmp_path / "home", port=None, environ={"HINDBRAIN_PORT": str(port)})
 
     assert running.port == port
 

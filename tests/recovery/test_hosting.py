@@ -17,7 +17,7 @@ from hindbrain.policy.recovery import CATALOG_NAMES, HANDSHAKES_KEPT
 from hindbrain.stores.installation import installed
 from tests.mcp.hosts import Bridge, mcp_is_up
 from tests.support.installations import tree, wheel
-from tests.support.owner import Starter
+from tests.support.owner import LIMIT_S, Starter
 from tests.support.world import Actor, World, tree_hash
 
 NO_REBIND = "no host rebind is proven without a new handshake"
@@ -336,7 +336,7 @@ def test_aol_250_only_the_process_of_the_named_host_ends(world: World, starter: 
         assert [one["pid"] for one in shown["evidence"]["processes"]] == [codex.process.pid]
 
         done = actor.call("restart", host="codex", yes=True)
-        assert codex.process.wait(10) == -signal.SIGTERM
+        assert codex.process.wait(LIMIT_S) == -signal.SIGTERM
         assert (gemini.process.poll(), elsewhere.process.poll()) == (None, None)
         assert "content" in gemini.tool("health")
 

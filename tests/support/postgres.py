@@ -79,7 +79,12 @@ class _Cluster:
         )
         if made.wait() != 0:
             raise RuntimeError((self.directory / "initdb.log").read_text())
-        port = _free_port()
+        with socket.socket() as kept:
+            kept.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            kept.bind(("127.0.0.1", 0))  # and not listening: who asks for this port gets it, who asks for any does not
+            return self._serve(kept.getsockname()[1])
+
+    def _serve(self, port: int) -> str:
         settings = {
             "listen_addresses": "127.0.0.1",
             "unix_socket_directories": "",
@@ -119,12 +124,6 @@ class _Cluster:
                 self._process.kill()
                 self._process.wait()
         shutil.rmtree(self.directory, ignore_errors=True)
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 @pytest.fixture(scope="session")
