@@ -81,4 +81,4 @@ def test_hall_channels_and_events_are_told(hall: Hall, page: Page) -> None:
     expect(page.get_by_role("row").filter(has_text="claude-main, codex-a, codex-b")).to_be_visible()
     tab(page, "Events")
     expect(page.locator(".feed li").filter(has_text="claude-main").first).to_be_visible()
-    assert "tab=events" in page.url
+    expect(page).to_have_url(re.compile("tab=events"))

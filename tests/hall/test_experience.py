@@ -29,7 +29,7 @@ def test_hall_1_pairs_tell_what_they_advise_and_how_it_fades(hall: Hall, page: P
     expect(page.get_by_role("img", name=re.compile("How it fades: attention"))).to_be_visible()
     expect(page.locator(".detail .tick", has_text="today")).to_be_visible()
     expect(page.locator(".detail .episodes")).to_contain_text("Wrong tool for this")
-    assert "entity=path" in page.url
+    expect(page).to_have_url(re.compile("entity=path"))
 
     page.reload()  # the address is enough to come back here
     expect(page.locator(".detail h2")).to_contain_text("missing_report.txt")

@@ -38,6 +38,15 @@ def confirm(dialog: Locator, verb: str) -> None:
     expect(dialog).to_have_count(0)
 
 
+def candidate(hall: Hall, statement: str) -> str:
+    """A card of a test's own, with an open gate."""
+    told = {"content": "Somebody asked who packed it.", "tier": "qi", "supporting_refs": [hall.ids["seen-sign"]]}
+    card: str = hall.call("knowledge.distill", root="harbor-shop", statement=statement, **told)["card_id"]
+    checked = {"evidence_id": hall.ids["seen-sign-check"], "role": "verification"}
+    assert hall.call("knowledge.link", root="harbor-shop", card_id=card, **checked)["ok"]
+    return card
+
+
 def test_hall_1_the_board_has_a_row_for_each_rank_and_a_column_for_each_status(hall: Hall, page: Page) -> None:
     hall.open("#/b/{harbor-shop}/knowledge")
 
@@ -51,7 +60,6 @@ def test_hall_1_the_board_has_a_row_for_each_rank_and_a_column_for_each_status(h
     expect(law).to_contain_text("medulla")
     expect(tile(page, "End the old version before the traffic moves to the new one.")).to_contain_text("gate lacks 2")
     expect(tile(page, "Sign each image.")).to_contain_text("gate open")
-    expect(tile(page, "Bound every retry of the worker.")).to_contain_text("contradicted")
 
 
 def test_hall_1_cards_are_found_by_words_and_by_field_and_the_address_keeps_both(hall: Hall, page: Page) -> None:
@@ -101,25 +109,24 @@ def test_hall_1_a_closed_gate_says_what_is_missing_and_changes_nothing(hall: Hal
 
 
 def test_hall_4_words_that_change_while_a_person_decides_are_not_promoted(hall: Hall, page: Page) -> None:
-    card = {"root": "harbor-shop", "card_id": hall.ids["card-open-gate"]}
-    read = hall.call("knowledge.get", **card)["statement"]
-    hall.open(CARD + "{card-open-gate}")
+    card = {"root": "harbor-shop", "card_id": candidate(hall, "Trust no crate.")}
+    hall.open(CARD + card["card_id"])
     dialog = act(page, "Promote")
     dialog.get_by_label("Why", exact=True).fill("it is what I read")
-    assert hall.call("knowledge.edit", **card, statement="Trust each image.")["ok"]
+    assert hall.call("knowledge.edit", **card, statement="Trust each crate.")["ok"]
 
     dialog.get_by_role("button", name="Promote", exact=True).click()
 
     expect(dialog.get_by_role("alert")).to_contain_text("What it says was changed while you decided.")
     dialog.get_by_role("button", name="Cancel").click()
     assert hall.call("knowledge.get", **card)["status"] == "candidate"
-    assert hall.call("knowledge.edit", **card, statement=read)["ok"]
 
 
 def test_hall_1_a_card_that_a_person_promotes_is_in_the_context_of_another_terminal(hall: Hall, page: Page) -> None:
     agent = hall.terminal("harbor-shop", HINDBRAIN_AGENT_ID="codex:agent")
-    assert "Sign each image." not in agent.run("context", "sign the image", "--no-json").out
-    hall.open(CARD + "{card-open-gate}")
+    card = candidate(hall, "Seal each crate.")
+    assert "Seal each crate." not in agent.run("context", "seal the crate", "--no-json").out
+    hall.open(CARD + card)
     reload_free(page)
 
     dialog = act(page, "Promote")
@@ -131,9 +138,9 @@ def test_hall_1_a_card_that_a_person_promotes_is_in_the_context_of_another_termi
     expect(page.locator(".card-view")).to_have_attribute("data-status", "promoted")
     expect(page.locator(".timeline li").first).to_contain_text("nobody could tell who built it")
     expect(page.locator(".timeline li").first).to_contain_text("a person")
-    assert "Sign each image." in agent.run("context", "sign the image", "--no-json").out
+    assert "Seal each crate." in agent.run("context", "seal the crate", "--no-json").out
     page.get_by_role("link", name="← Board").click()
-    expect(cell(page, "qi", "promoted")).to_contain_text("Sign each image.")
+    expect(cell(page, "qi", "promoted")).to_contain_text("Seal each crate.")
     assert stayed(page)
 
 
@@ -212,6 +219,7 @@ def test_hall_1_what_a_person_rejects_stays_away_and_what_is_forgotten_is_gone(h
     assert refused["error"]["code"] == "rejected_value"
 
     hall.open(CARD + "{card-retired}")
+    hall.watch.expect(r"status of 404 .*/op/knowledge")  # the page may hear that it is gone before its act is answered
     dialog = act(page, "Forget")
     dialog.get_by_label("To confirm, type forget").fill("forget")
     confirm(dialog, "Forget")
@@ -222,6 +230,8 @@ def test_hall_1_what_a_person_rejects_stays_away_and_what_is_forgotten_is_gone(h
 
 
 def test_hall_1_the_review_queue_is_decided_by_keyboard(hall: Hall, page: Page) -> None:
+    hall.open("#/b/{harbor-shop}/knowledge")
+    expect(tile(page, "Bound every retry of the worker.")).to_contain_text("contradicted")
     hall.open("#/b/{harbor-shop}/review")
     item = page.locator("[data-kind=contradiction] .item")
     expect(item).to_have_count(1)

@@ -10,8 +10,9 @@ LINE = 30  # pixels that one line of text takes at most
 
 
 def lines(found: Locator) -> list[float]:
-    """How tall each of these texts stands on the page."""
-    return [one.bounding_box()["height"] for one in found.all()]  # type: ignore[index]
+    """How tall each of these texts stands on the page: measured at once, for the page may draw them anew."""
+    heights: list[float] = found.evaluate_all("all => all.map(one => one.getBoundingClientRect().height)")
+    return heights
 
 
 def test_hall_the_totals_stand_on_one_line_each(hall: Hall, page: Page) -> None:
@@ -50,7 +51,7 @@ def test_hall_a_card_has_no_number_of_the_store(hall: Hall, page: Page) -> None:
 
 def test_hall_the_buttons_of_a_long_dialog_are_always_in_sight(hall: Hall, page: Page) -> None:
     page.set_viewport_size({"width": 1280, "height": 600})
-    hall.open("#/b/{harbor-shop}/knowledge/{card-open-gate}")
+    hall.open("#/b/{harbor-shop}/knowledge/{card-shortfall}")
     page.get_by_role("button", name="Promote", exact=True).click()
 
     expect(page.get_by_role("dialog").get_by_role("button", name="Promote", exact=True)).to_be_in_viewport(ratio=1)
@@ -69,10 +70,13 @@ def test_hall_moments_of_the_bus_stand_on_one_line(hall: Hall, page: Page) -> No
 def test_hall_the_mark_of_today_stands_above_the_curves(hall: Hall, page: Page) -> None:
     hall.open("#/b/{harbor-shop}/experience")
 
-    mark = page.locator(".chart text").filter(has_text=re.compile("^today$")).bounding_box()
-    grid = [one.bounding_box()["y"] for one in page.locator(".chart .grid").all()]  # type: ignore[index]
-    assert mark is not None
-    assert mark["y"] + mark["height"] <= min(grid) + 3
+    expect(page.locator(".chart text").filter(has_text=re.compile("^today$"))).to_be_visible()
+    below, grid = page.locator(".chart").evaluate(
+        """chart => [
+          [...chart.querySelectorAll('text')].find(one => one.textContent === 'today').getBoundingClientRect().bottom,
+          [...chart.querySelectorAll('.grid')].map(one => one.getBoundingClientRect().top)]"""
+    )
+    assert below <= min(grid) + 3
 
 
 def test_hall_the_ledger_tells_who_spoke_to_whom(hall: Hall, page: Page) -> None:

@@ -95,6 +95,7 @@ class Hall:
 
 def settled(page: Page) -> None:
     """Wait until the view on the page is loaded: its main part is busy until then."""
+    page.evaluate("new Promise(kept => setTimeout(kept))")  # by then the page has heard of an address that it has
     page.locator("main[aria-busy=false]").wait_for()
 
 

@@ -5,9 +5,16 @@ import { get } from './api.js';
 /** What the overview said last: {brains, totals, owner}, and who is told when it is read anew. */
 export const house = { brains: [], totals: null, owner: null, handlers: new Set() };
 
-/** Read the overview anew. */
+let asked = 0;
+let shown = 0;
+
+/** Read the overview anew. What was asked for earlier does not come over what was asked for later. */
 export async function refresh({ signal } = {}) {
+  asked += 1;
+  const turn = asked;
   const found = await get('overview', {}, { signal });
+  if (turn < shown) return house;
+  shown = turn;
   Object.assign(house, { brains: found.brains, totals: found.totals, owner: found.owner });
   for (const handler of house.handlers) handler(house);
   return house;

@@ -1,14 +1,16 @@
 // Dialogs: what needs a decision. Native ones: they hold the focus and close with Escape.
 
 import { h, replace, text } from './dom.js';
+import { refocus } from './keyed.js';
 import { button, failure } from './ui.js';
 
 /** Show a dialog with a title and children. Returns {element, close}; `onclose` when it is over. */
 export function dialog(title, children, { onclose, class: more = '' } = {}) {
+  const from = document.activeElement;
   const close = () => element.close();
   const element = h(
     'dialog',
-    { class: `dialog ${more}`, 'aria-label': title, on: { close: () => (element.remove(), onclose?.()) } },
+    { class: `dialog ${more}`, 'aria-label': title, on: { close: () => (element.remove(), returned(from), onclose?.()) } },
     h('header', { class: 'dialog-head' }, h('h2', {}, title), button('×', { kind: 'quiet', label: 'Close', onclick: close })),
     children,
   );
@@ -16,6 +18,11 @@ export function dialog(title, children, { onclose, class: more = '' } = {}) {
   document.body.append(element);
   element.showModal();
   return { element, close };
+}
+
+// The browser gives the focus back to what opened a dialog, unless that was drawn anew meanwhile.
+function returned(from) {
+  if (!from.isConnected && document.activeElement === document.body) refocus(document.body, from);
 }
 
 /**

@@ -47,7 +47,6 @@ const focusable = (element) => [...element.querySelectorAll('a[href], button, in
 /** Draw a part anew with the focus and the scrolling where they were. Where the focus is gone, it goes to the head of the view. */
 export function keeping(root, redraw) {
   const held = root.contains(document.activeElement) ? document.activeElement : null;
-  const wanted = held && [named(held), uncounted(held)];
   const scrolled = stops(root).filter((one) => one.scrollTop).map((one) => [named(one), one.scrollTop]);
   redraw();
   const now = stops(root);
@@ -55,8 +54,13 @@ export function keeping(root, redraw) {
     const again = now.find((one) => named(one) === name);
     if (again) again.scrollTop = top;
   }
-  if (!held || held.isConnected) return;
-  const again = now.find((one) => named(one) === wanted[0]) ?? now.find((one) => uncounted(one) === wanted[1]);
+  if (held && !held.isConnected) refocus(root, held);
+}
+
+/** Focus what has come for something that is gone; where nothing has, the head of the view. */
+export function refocus(root, gone) {
+  const now = stops(root);
+  const again = now.find((one) => named(one) === named(gone)) ?? now.find((one) => uncounted(one) === uncounted(gone));
   (again ?? document.querySelector('main h1[tabindex]'))?.focus({ preventScroll: Boolean(again) });
 }
 

@@ -4,6 +4,7 @@ import { headers, refused } from './api.js';
 
 const FIRST_MS = 500;
 const LONGEST_MS = 8000;
+const BEGUN_MS = 1000; // a page that is shown without the stream is better than none
 const SILENT_MS = 40_000; // the owner beats every 15 s
 const SHARED = 'hall-stream'; // of all pages of one browser: it gives a place six connections, and each stream would keep one
 
@@ -12,6 +13,7 @@ export const live = {
   state: 'connecting',
   last: null,
   instance: null,
+  early: false, // whether the page was read before it heard anything
   others: new BroadcastChannel(SHARED),
   handlers: new Set(),
   watchers: new Set(),
@@ -28,16 +30,23 @@ export const live = {
     return () => this.watchers.delete(handler);
   },
 
+  /** Begin to hear. Kept as soon as it is known how the stream stands: what is read then misses nothing. */
   start() {
     let first = false;
+    const begun = new Promise((known) => {
+      this.watch(known);
+      setTimeout(known, BEGUN_MS);
+    }).then(() => (this.early = this.state !== 'live'));
     this.others.onmessage = ({ data }) => {
-      if (data.asked) return first && this.others.postMessage({ state: this.state, instance: this.instance });
+      if (data.asked) return first && this.others.postMessage({ state: this.state, instance: this.instance, last: this.last });
       if (data.state) tell(this, data.state);
       if (data.instance) this.instance = data.instance;
+      this.last ??= data.last ?? null;
       return data.frame && hear(this, data.frame);
     };
     this.others.postMessage({ asked: true });
     navigator.locks.request(SHARED, () => ((first = true), follow(this, (heard) => this.others.postMessage(heard))));
+    return begun;
   },
 };
 
@@ -47,14 +56,15 @@ function tell(stream, state) {
   if (state !== before) for (const handler of stream.watchers) handler(state, before);
 }
 
-// A greeting by the owner one knows brings nothing new; by another one, all may have changed.
+// A greeting by the owner one knows brings nothing new; by another one, or when the page was read before it, all may have changed.
 function hear(stream, event) {
   stream.last = event.id ?? stream.last;
   if (event.event === 'hello' || event.event === 'reset') {
-    const fresh = stream.instance !== null && event.data.instance !== stream.instance;
+    const known = stream.instance === null ? !stream.early : event.data.instance === stream.instance;
     stream.instance = event.data.instance;
     tell(stream, 'live');
-    if (event.event === 'hello' && !fresh) return;
+    if (event.event === 'hello' && known) return;
+    event.event = 'reset';
   }
   for (const handler of stream.handlers) handler(event);
 }

@@ -11,7 +11,7 @@ import { arrive, leave } from './places.js';
 import { here } from './router.js';
 import { viewOf } from './routes.js';
 import { shell } from './shell.js';
-import { aged, empty, failure, loading, steady } from './ui.js';
+import { aged, empty, failure, inTurn, loading, steady } from './ui.js';
 
 const AGE_MS = 20_000;
 let leaving = new AbortController();
@@ -54,6 +54,8 @@ async function show() {
   replace(around.main, root);
   around.main.setAttribute('aria-busy', 'true');
   const waiting = setTimeout(() => root.childNodes.length || replace(root, loading()), 120);
+  const missed = []; // what changes while the view reads may not be in what it reads
+  const stop = live.on((event) => missed.push(event));
   try {
     if (lacking) {
       await refresh({ signal });
@@ -74,7 +76,7 @@ async function show() {
     if (brain) looked(brain);
     const module = await view.load();
     if (signal.aborted) return;
-    await module.show(pageOf(root, signal, view, brain, query), rest);
+    await module.show(pageOf(root, signal, view, brain, query, missed), rest);
     around.draw();
     if (!signal.aborted) arrive(around.main);
   } catch (error) {
@@ -85,6 +87,7 @@ async function show() {
     replace(root, h('h1', {}, view?.name ?? 'Hindbrain'), failure(lacking ? gone() : error, show));
   } finally {
     clearTimeout(waiting);
+    stop();
     if (!signal.aborted) around.main.setAttribute('aria-busy', 'false');
   }
 }
@@ -101,7 +104,7 @@ function unshown(view, brain) {
 }
 
 /** What a view gets: where to draw, until when, and how to hear of changes. */
-function pageOf(root, signal, view, brain, query) {
+function pageOf(root, signal, view, brain, query, missed) {
   const titled = (words) => (document.title = [plain(words, 80), brain && plain(brain.display_name, 40), 'Hindbrain'].filter(Boolean).join(' · '));
   titled(view.name);
   return {
@@ -110,16 +113,17 @@ function pageOf(root, signal, view, brain, query) {
     brain,
     query,
     title: titled,
-    /** A reading that may be done at any time: what fails is told, and a page that was left reads nothing. */
-    redone: (reading) => () => heard(signal, reading),
+    /** A reading that may be done at any time, one at a time: what fails is told, and a page that was left reads nothing. */
+    redone: (reading) => inTurn(() => heard(signal, reading)),
     /** Hear of what changes in this brain (or in the house), one call at a time; `reset` means that all may have changed. */
     onLive(handler, { wait = 250, wants = () => true } = {}) {
       const calm = steady(wait, (event) => heard(signal, () => handler(event)));
-      const stop = live.on((event) => {
+      const hear = (event) => {
         const name = event.data?.brain;
         if ((!brain || !name || name === (brain.root ?? 'medulla')) && wants(event)) calm(event);
-      });
-      signal.addEventListener('abort', stop);
+      };
+      signal.addEventListener('abort', live.on(hear));
+      missed.splice(0).forEach(hear);
     },
   };
 }
@@ -152,10 +156,10 @@ function begin() {
   window.addEventListener('hashchange', show);
   live.on(steady(400, () => refresh().catch((error) => error.code === 'owner_gone' || toast(error.message, 'bad'))));
   live.on(back);
-  live.start();
+  const begun = live.start();
   keepSignedIn((error) => error.code === 'owner_gone' || toast(error.message, 'warn'));
   setInterval(aged, AGE_MS);
-  show();
+  begun.then(show);
 }
 
 begin();

@@ -227,6 +227,27 @@ export function steady(wait, run) {
   };
 }
 
+/** Run a reading one at a time: asked for while one is under way, it runs once more after it. So no old answer comes last. */
+export function inTurn(run) {
+  let running = null;
+  let again = false;
+  async function turns() {
+    try {
+      do {
+        again = false;
+        await run();
+      } while (again);
+    } finally {
+      running = null;
+    }
+  }
+  return () => {
+    again = true;
+    running ??= turns();
+    return running;
+  };
+}
+
 /** A part that loads: shows that it does, then what came, or what failed with a way to try again. */
 export async function filled(area, load, draw, { signal, words } = {}) {
   const waiting = setTimeout(() => replace(area, loading(words)), area.childNodes.length ? 400 : 60);

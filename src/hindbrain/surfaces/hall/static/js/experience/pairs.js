@@ -14,7 +14,7 @@ const TYPING_MS = 120;
 
 /** The list of pairs with its search. `chosen()` is the pair that is looked at, `choose` shows another. */
 export function pairs(page, { chosen, choose }) {
-  const state = { rows: [], advice: page.query.get('advice') ?? '', load };
+  const state = { rows: [], advice: page.query.get('advice') ?? '', asked: 0 };
   const find = h('input', { type: 'search', placeholder: 'Find an act or what it was done to', 'aria-label': 'Find a pair', value: page.query.get('find') ?? '', on: { input: calmed(TYPING_MS, typed) } });
   const filter = select('What it advises', [['', 'every advice'], ...ADVICE.map(([name, words]) => [name, words])], { chosen: state.advice, onchange: filtered });
   const told = h('p', { class: 'muted', role: 'status' });
@@ -34,10 +34,12 @@ export function pairs(page, { chosen, choose }) {
   }
 
   async function load() {
+    state.asked += 1;
+    const turn = state.asked;
     const words = find.value.trim();
     const asked = { find: words, limit: MOST, ...(state.advice ? { action: state.advice } : {}) };
     const answer = await ask('experience.pairs', asked, { brain: page.brain, signal: page.signal });
-    if (words !== find.value.trim()) return; // somebody typed on; the next answer is on its way
+    if (turn !== state.asked) return; // somebody asked on; the next answer is on its way
     state.rows = answer.pairs;
     draw();
     const all = Object.values(answer.by_action).reduce((sum, one) => sum + one, 0);

@@ -5,7 +5,7 @@ import { confirmAct, toast } from '../dialog.js';
 import { h, plain, replace, text } from '../dom.js';
 import { keeping } from '../keyed.js';
 import { link } from '../router.js';
-import { badge, button, facts, heading, panel, when } from '../ui.js';
+import { badge, button, facts, heading, inTurn, panel, when } from '../ui.js';
 import { place, speakerOf, turn } from './rows.js';
 
 const AROUND = 4;
@@ -14,11 +14,8 @@ const ROLES = { supporting: 'good', verification: 'good', teaching: 'info', coun
 /** Show one row of evidence of a brain. */
 export async function showRow(page, id) {
   let shown = await load(page, id);
-  draw(page, shown, again);
-  page.onLive(again);
-
   // Drawn anew only when something of it changed.
-  async function again() {
+  const again = inTurn(async () => {
     try {
       const found = await load(page, id);
       if (JSON.stringify(found) === JSON.stringify(shown)) return;
@@ -27,7 +24,9 @@ export async function showRow(page, id) {
     } catch (error) {
       if (error.name !== 'AbortError') toast(error.message, 'bad');
     }
-  }
+  });
+  draw(page, shown, again);
+  page.onLive(again);
 }
 
 function load({ brain, signal }, id) {

@@ -5,7 +5,7 @@ import { actsOn, unlink } from '../knowledge/acts.js';
 import { gateList } from '../knowledge/gate.js';
 import { ROLES, look, statusKind } from '../knowledge/words.js';
 import { go, link } from '../router.js';
-import { ago, badge, button, facts, failure, heading, panel, when } from '../ui.js';
+import { ago, badge, button, facts, failure, heading, inTurn, panel, when } from '../ui.js';
 
 const PERSON = 'hall:person'; // who looks; so the gate tells what is left when a person reviews
 const AT_ONCE = 12; // rows of evidence that are asked for side by side
@@ -27,7 +27,7 @@ export async function show(page, [cardId]) {
     page.title(shown.card.statement);
     keeping(page.root, () => replace(page.root, card(shown, page, redraw)));
   }
-  const redraw = () => draw().catch((error) => told(error, page));
+  const redraw = inTurn(() => draw().catch((error) => told(error, page)));
   await draw();
   page.onLive(redraw);
 }

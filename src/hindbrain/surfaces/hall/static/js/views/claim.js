@@ -9,7 +9,7 @@ import { bornAt, brainWords, inBrain, marks } from '../memory/marks.js';
 import { versionsPanel } from '../memory/versions.js';
 import { entryTable } from '../memory/entries.js';
 import { go, link } from '../router.js';
-import { ago, badge, empty, facts, heading, meter, num, panel, when } from '../ui.js';
+import { ago, badge, empty, facts, heading, inTurn, meter, num, panel, when } from '../ui.js';
 
 const ENTRIES = 30;
 
@@ -24,11 +24,8 @@ export async function show(page, slug) {
     replace(page.root, heading('Claim'), empty('This brain has no such claim', 'It may have been forgotten, or the address was cut.', { action: back }));
     return;
   }
-  draw(page, slug, shown, again);
-  page.onLive(again);
-
   // Only what changed is drawn anew: whoever reads or chooses keeps their place.
-  async function again() {
+  const again = inTurn(async () => {
     try {
       const found = await load(page, slug);
       if (found.print === shown.print) return;
@@ -39,7 +36,9 @@ export async function show(page, slug) {
       if (error.code === 'unknown_claim') go(['b', page.brain.id, 'memory']);
       else toast(error.message, 'bad');
     }
-  }
+  });
+  draw(page, slug, shown, again);
+  page.onLive(again);
 }
 
 async function load({ brain, signal }, slug) {

@@ -43,7 +43,9 @@ export async function show(page) {
     keeping(area, () => replace(area, shown.element));
   };
   const again = page.redone(async () => {
-    bus = await read(page);
+    const found = await read(page);
+    if (JSON.stringify(found) === JSON.stringify(bus)) return;
+    bus = found;
     draw();
   });
   page.onLive(again);

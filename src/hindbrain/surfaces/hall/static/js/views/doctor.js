@@ -21,7 +21,7 @@ export async function show(page) {
   const projects = house.brains.filter((brain) => brain.kind === 'project' && readable(brain));
   const state = { brain: [brainOf(page.query.get('brain')), usual(), projects[0]].find((brain) => projects.includes(brain)), seen: new Map() };
   const of = { signal: page.signal };
-  const fill = (name, load, draw, words) => filled(areas[name], load, draw, { ...of, words });
+  const fill = (name, load, draw, more) => filled(areas[name], load, draw, { ...of, ...more });
   const again = button('Look again', { kind: 'primary', onclick: () => examine() });
   const deep = button('Look at every file and entry', { onclick: () => examine({ deep: true }) });
   const safe = button('Safe repairs…', { onclick: () => repair(page, named, examine) });
@@ -29,18 +29,20 @@ export async function show(page) {
   // One report fills several panels; each shows by itself that it waits, and what failed.
   async function examine(how = {}) {
     for (const control of [again, deep]) control.disabled = true;
-    const report = examined(page, how);
-    const words = 'The doctor opens every brain';
+    const signal = anew('looking');
+    const report = examined({ signal }, how);
+    const more = { signal, words: 'The doctor opens every brain' };
     const tools = { named, repair: () => button('See the plan…', { onclick: () => repair(page, named, examine) }) };
     await Promise.all([
-      fill('verdict', () => report, (found) => verdict(found, tools), words),
-      fill('brains', () => report, (found) => brainTable(found, brainLink), words),
-      fill('confusion', () => report, confusion, words),
-      fill('memory', () => report, memoryFacts, words),
-      fill('around', () => report, surroundings, words),
+      fill('verdict', () => report, (found) => verdict(found, tools), more),
+      fill('brains', () => report, (found) => brainTable(found, brainLink), more),
+      fill('confusion', () => report, confusion, more),
+      fill('memory', () => report, memoryFacts, more),
+      fill('around', () => report, surroundings, more),
     ]);
+    if (signal.aborted) return;
     for (const control of [again, deep]) control.disabled = false;
-    if (!page.signal.aborted) replace(looked, 'looked ', when(Date.now()));
+    replace(looked, 'looked ', when(Date.now()));
   }
 
   function machine() {
@@ -52,17 +54,23 @@ export async function show(page) {
     ]);
   }
 
-  // Numbers of one brain; what the last choice asked for is not shown over a later one.
+  // What was asked for earlier is not shown over what was asked for later.
+  function anew(name) {
+    state[name]?.abort();
+    state[name] = new AbortController();
+    return AbortSignal.any([page.signal, state[name].signal]);
+  }
+
+  // Numbers of one brain.
   function usage() {
     const { brain } = state;
-    state.asking?.abort();
-    state.asking = new AbortController();
-    const signal = AbortSignal.any([page.signal, state.asking.signal]);
-    return Promise.all([
+    const signal = anew('asking');
+    state.filled = Promise.all([
       filled(areas.adoption, () => adoptionOf(brain, signal), adoption, { signal }),
       filled(areas.cost, () => costOf(brain, signal), cost, { signal }),
       filled(areas.hosts, () => ask('hosts.status', brain.root ? { project: brain.root } : {}, { signal }), hosts, { signal }),
     ]);
+    return state.filled;
   }
 
   // Guidance and models belong to the work in a repository; the medulla has neither.
@@ -96,6 +104,7 @@ export async function show(page) {
 
   // What changes while one looks is put in place when it came; until then the old stays.
   async function redrawn(name, read, draw) {
+    await state.filled;
     const { brain } = state;
     const found = await read(brain, page.signal);
     const now = JSON.stringify(found);

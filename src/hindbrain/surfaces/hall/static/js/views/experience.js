@@ -41,16 +41,19 @@ export async function show(page) {
   // The detail is drawn anew only when it changed: whoever reads it keeps the place.
   async function look() {
     if (!looking.rule && !looking.pair) return nothing();
+    const { rule, pair } = looking;
+    const left = () => page.signal.aborted || rule !== looking.rule || pair !== looking.pair; // something else is looked at by now
     try {
       const found = looking.rule ? await megramDetail(page, looking.rule, choose) : await pairDetail(page, looking.pair, choose);
       const now = mark(found.data);
-      if (page.signal.aborted || now === looking.mark) return null;
+      if (left() || now === looking.mark) return null;
       looking.mark = now;
       const drawn = found.draw(redraw);
       replace(detail, drawn.element);
       return drawn.ready;
     } catch (error) {
       if (!error.code || page.signal.aborted) throw error;
+      if (left()) return null;
       looking.mark = null;
       return replace(detail, panel('How it fades', { class: 'detail' }, failure(error, look)));
     }

@@ -35,14 +35,16 @@ export async function show(page) {
     page.onLive(() => show(page), { wants: (event) => changes(event, brain.root) });
     return;
   }
-  kept = graph;
+  kept = graph.old ? null : graph;
   await explore(page, graph);
 }
 
 async function load({ brain, signal, query }) {
-  const columns = await ask('graph.columns', { node: query.get('node') ?? undefined }, { brain, signal });
+  let old = false; // what changes while it is read may not be in it
+  const stop = live.on((event) => (old ||= changes(event, brain.root)));
+  const columns = await ask('graph.columns', { node: query.get('node') ?? undefined }, { brain, signal }).finally(stop);
   const model = modelOf(columns);
-  return { name: brain.root, model, finder: finderOf(model), counts: columns };
+  return { name: brain.root, model, finder: finderOf(model), counts: columns, old };
 }
 
 async function explore(page, graph) {
@@ -68,7 +70,9 @@ async function explore(page, graph) {
   signal.addEventListener('abort', () => {
     graph.places = map.kept();
   });
-  page.onLive(() => !signal.aborted && replace(changed, button('The graph may have changed: draw it anew', { onclick: redraw })), { wants: (event) => changes(event, brain.root) });
+  const offer = () => !signal.aborted && replace(changed, button('The graph may have changed: draw it anew', { onclick: redraw }));
+  page.onLive(offer, { wants: (event) => changes(event, brain.root) });
+  if (graph.old) offer();
   await Promise.all([map.ready, apply({ move: Boolean(state.node || state.q) })]);
 
   function redraw() {

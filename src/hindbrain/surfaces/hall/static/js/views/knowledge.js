@@ -4,7 +4,7 @@ import { h, plain, replace, text } from '../dom.js';
 import { tile } from '../knowledge/tile.js';
 import { RANKS, STATUSES, look } from '../knowledge/words.js';
 import { note } from '../router.js';
-import { badge, button, calmed, count, empty, field, heading, num } from '../ui.js';
+import { badge, button, calmed, count, empty, field, heading, inTurn, num } from '../ui.js';
 
 const MOST = 1000; // cards that one question answers
 const IN_CELL = 12; // cards of a cell before the rest is asked for
@@ -32,11 +32,11 @@ export async function show(page, rest) {
     draw();
   }
 
-  async function mark() {
+  const mark = inTurn(async () => {
     const queue = await look('review', { limit: MARKED }, options);
     state.found = marksOf(queue.items);
     draw();
-  }
+  });
 
   function draw() {
     const seen = JSON.stringify([state.answer.cards, state.answer.counts, [...state.found], [...state.whole], asked]);

@@ -11,7 +11,11 @@ import { FATES, about, classBadges, fateBadge } from './letters.js';
 
 /** Show one letter of those that `read` gives. */
 export async function showLetter(page, id, read) {
+  let drawn = '';
   const draw = (swept) => {
+    const seen = JSON.stringify(swept);
+    if (seen === drawn) return;
+    drawn = seen;
     const letter = swept.letters.find((one) => one.id === id);
     if (!letter) {
       replace(page.root, heading('Letter'), empty('This letter is not here', 'It may lie in a box that this home does not know.', { action: link(['mail'], { class: 'button' }, 'To the mail') }));
@@ -22,7 +26,7 @@ export async function showLetter(page, id, read) {
   };
   const first = async () => draw(await read());
   const again = page.redone(first);
-  page.onLive(() => (document.querySelector('dialog[open]') ? null : again()));
+  page.onLive(again);
   await first();
 }
 

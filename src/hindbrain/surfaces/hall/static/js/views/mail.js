@@ -51,7 +51,9 @@ async function showAll(page, read) {
       replace(list, threads(swept, chosen));
     });
   const again = page.redone(async () => {
-    swept = await read();
+    const found = await read();
+    if (JSON.stringify(found) === JSON.stringify(swept)) return;
+    swept = found;
     draw();
   });
   page.onLive(again);

@@ -41,6 +41,7 @@ function listOf(page, first) {
   let asOf = Number(given) || Date.parse(given) || null;
   let running = new AbortController();
   let next = null;
+  let counting = 0;
   const cards = h('div', { class: 'cards memory-cards' });
   const told = h('p', { class: 'muted memory-told', role: 'status' });
   const find = h('input', { type: 'search', placeholder: 'Search what is believed', 'aria-label': 'Search what is believed', value: wanted.q, on: { input: typed } });
@@ -151,8 +152,11 @@ function listOf(page, first) {
 
   // What one may filter by, with how much there is of each.
   async function facets() {
+    counting += 1;
+    const turn = counting;
     try {
       const { facets: found } = await ask('claims', { limit: 1, facets: true, ...(asOf ? { as_of: asOf } : {}) }, { brain: page.brain, signal: page.signal });
+      if (turn !== counting) return;
       fill(agents, 'anybody', found.agents.map((one) => [one.name, plain(one.name, 60), one.count]), 'agent');
       fill(states, 'any belief', Object.entries(found.states).map(([name, number]) => [name, name, number]), 'state');
       fill(only, 'any mark', markOptions(found.marks, page.brain), 'only');

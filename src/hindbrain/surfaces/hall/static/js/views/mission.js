@@ -6,7 +6,6 @@ import { keyed } from '../keyed.js';
 import { missionActs } from '../missions/acts.js';
 import { claimList } from '../missions/claims.js';
 import { lossOf } from '../missions/loss.js';
-import { following } from '../missions/following.js';
 import { drawNow } from '../missions/now.js';
 import { papers } from '../missions/papers.js';
 import { timeline } from '../missions/timeline.js';
@@ -36,7 +35,7 @@ export async function show(page, missionId) {
     kept.draw(state);
   }
 
-  const follow = following(page, async () => draw(await events.more()));
+  const follow = page.redone(async () => draw(await events.more()));
   replace(
     page.root,
     h('nav', { 'aria-label': 'Back' }, link(['b', page.brain.id, 'missions'], {}, '← Missions')),

@@ -3,7 +3,6 @@
 import { ask } from '../api.js';
 import { h, plain, replace, text } from '../dom.js';
 import { keyed } from '../keyed.js';
-import { following } from '../missions/following.js';
 import { statusBadge, STATUSES, TASK_STATES, taskBadge, worded } from '../missions/words.js';
 import { link, note } from '../router.js';
 import { ago, badge, count, empty, heading, meter, num, select, tabs } from '../ui.js';
@@ -29,7 +28,7 @@ async function lists(page) {
   const chosen = page.query.get('show') ?? 'missions';
   const about = 'Missions are work that agents have recorded and must prove. Tasks are goals that Hindbrain reaches by itself.';
   replace(page.root, heading('Missions', { about }), tabs('Missions and tasks', items, { chosen, onchoose: (name) => note({ show: name === 'missions' ? '' : name }) }).element);
-  page.onLive(following(page, () => Promise.all([missions.load(), tasks.load()])));
+  page.onLive(page.redone(() => Promise.all([missions.load(), tasks.load()])));
 }
 
 const missionsOf = (page) => async () => {

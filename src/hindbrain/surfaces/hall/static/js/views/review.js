@@ -4,7 +4,7 @@ import { h, plain, replace, text } from '../dom.js';
 import { KEYS, cardOf, decide, isHard, labelOf } from '../knowledge/choices.js';
 import { look, statusKind } from '../knowledge/words.js';
 import { link } from '../router.js';
-import { ago, badge, button, count, empty, failure, heading, num } from '../ui.js';
+import { ago, badge, button, count, empty, failure, heading, inTurn, num } from '../ui.js';
 
 const AT_FIRST = 50;
 const MOST = 1000;
@@ -34,7 +34,7 @@ export async function show(page) {
     replace(about, `${count(queue.total, 'item')}${queue.unread_files ? `; ${count(queue.unread_files, 'cited file')} could not be read` : ''}`);
     keeping(area, () => replace(area, shown(queue, context)));
   }
-  const redraw = () => draw().catch((error) => error.name === 'AbortError' || error.code === 'owner_gone' || replace(area, failure(error, redraw)));
+  const redraw = inTurn(() => draw().catch((error) => error.name === 'AbortError' || error.code === 'owner_gone' || replace(area, failure(error, redraw))));
   const context = { brain, done: redraw, more: () => ((state.limit = MOST), redraw()) };
   await draw();
   page.onLive(redraw);

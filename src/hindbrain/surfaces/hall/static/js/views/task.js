@@ -4,7 +4,6 @@ import { act, ask, CallError } from '../api.js';
 import { confirmAct, toast } from '../dialog.js';
 import { h, plain, replace, text } from '../dom.js';
 import { keyed } from '../keyed.js';
-import { following } from '../missions/following.js';
 import { lineList } from '../missions/lines.js';
 import { lossOf } from '../missions/loss.js';
 import { questions } from '../missions/questions.js';
@@ -22,7 +21,7 @@ export async function show(page, taskId) {
   const parts = { marks: h('div', { class: 'row' }), plan: h('div', {}), loss: h('div', {}), cost: h('div', {}), end: h('div', {}) };
   const said = lineList();
   const asked = questions({ taskId, brain: page.brain, done: () => again() });
-  const again = following(page, () => look(0));
+  const again = page.redone(() => look(0));
   const cancel = button('Cancel…', { kind: 'danger', onclick: () => cancelling(taskId, page.brain, again) });
   let seen = null;
 
@@ -30,6 +29,7 @@ export async function show(page, taskId) {
     const task = await ask('task.show', { task_id: taskId, after: said.cursor(), wait_s: wait }, of);
     const [lines, cost] = await Promise.all([ask('control.watch', { task_id: taskId, after: said.cursor(), limit: 2000 }, of), ask('control.cost', { task_id: taskId }, of)]);
     said.add(lines.lines.filter((one) => one.seq <= task.cursor), task.cursor); // what was said since is news to the next look
+    if (task.cursor < seen?.cursor) return seen; // another look was told more meanwhile
     draw(task, cost);
     seen = task;
     return task;
