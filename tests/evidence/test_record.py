@@ -1,5 +1,6 @@
 """Evidence: recorded word for word, read back whole, taken away and brought back (MIND-016 to MIND-032, MIND-073 to MIND-084)."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -45,6 +46,28 @@ def test_mind_073_a_row_is_verbatim_and_says_where_it_belongs(actor: Actor) -> N
     assert found["added_at"].endswith("Z")
     assert not {"statement", "tier", "status"} & set(found)
     assert actor.call("memory.search", query="naïve", floor=False)["results"][0]["content"] == VERBATIM
+
+
+@pytest.mark.req("MED-155", "MED-335")
+def test_med_155_an_observation_is_shown_with_who_observed_it(any_world: World) -> None:
+    root = any_world.brain("app")
+    codex, claude = any_world.at(root, "codex:maker"), any_world.at(root, "claude:main")
+    seen = codex.call("record", text="the ferry leaves at seven")["evidence_id"]
+    again = claude.call("record", text="the ferry leaves at seven")
+    assert codex.call("record", text="the ferry was late", thread="t", speaker="Ann")["ok"]
+    Path(root, "ferry.md").write_text("# Ferries\n\nThe ferry is a boat.\n", encoding="utf-8")
+    assert codex.call("memory.ingest", path=f"{root}/ferry.md")["ok"]
+
+    assert again["evidence_id"] == seen  # the same observation; who made it first has made it
+    found = {one["content"]: one for one in claude.call("memory.search", query="ferry", floor=False)["results"]}
+    told = {text: (one["source_agent"], one["recorded_by"]) for text, one in found.items()}
+    assert told["the ferry leaves at seven"] == ("codex:maker", "codex:maker")
+    assert told["the ferry was late"] == ("Ann", "codex:maker")
+    assert {by for text, by in told.items() if "boat" in text} == {("unknown", "codex:maker")}
+    beat = claude.north("when does the ferry leave")
+    assert {row["evidence_id"]: row["source_agent"] for row in beat["evidence"]}[seen] == "codex:maker"
+    assert "by codex:maker" in beat["rendered"]
+    assert "recorded by codex:maker" in claude.call("memory.get", evidence_id=seen)["rendered"]
 
 
 @pytest.mark.req("MIND-076", "MIND-032")

@@ -13,6 +13,7 @@ RELEASED = {
     3: ("3d3dce6ec7f88b0c", "a27090e91e19b276"),
     4: ("1157ca538e6d71bf", "3ddd41f58d209c4b"),
     5: ("afd4835d07c9da2a", "8dd4c4939b5a417d"),
+    6: ("ece49ab6d119d3e1", "150dc563bd393245"),
 }
 
 

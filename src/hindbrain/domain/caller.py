@@ -50,6 +50,11 @@ class Caller:
     delegation: str | None = None  # the packet that the caller works under, as its environment says
     offered_roots: tuple[str, ...] = ()  # directories that a client of MCP says are open; the guard checks them
 
+    @property
+    def signature(self) -> str | None:
+        """The agent's name on one line; None for one that gave none."""
+        return " ".join(self.agent.split()) if self.agent != UNKNOWN_AGENT else None
+
 
 # Who completes what a dead process began.
 FINISHER = Caller(

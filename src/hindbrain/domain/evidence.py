@@ -64,6 +64,7 @@ class Evidence:
     message: str = ""  # what a chunk is a piece of; the whole is found by its best piece
     speaker: str | None = None
     role: str | None = None  # user, assistant, ...
+    recorded_by: str | None = None  # the agent that observed it, or that took its source in
     said_at: int | None = None
     deleted_at: int | None = None
 
@@ -75,6 +76,11 @@ class Evidence:
             )
         if not 0 <= self.importance <= 5:
             raise InvalidParams(f"importance {self.importance} is not 0 to 5", fix="give importance from 0 to 5")
+
+    @property
+    def author(self) -> str | None:
+        """Who says so: who spoke, else who observed it. Whoever takes a document in has not written it."""
+        return self.speaker or self.role or (self.recorded_by if self.source_type is SourceType.MANUAL else None)
 
 
 def evidence_id(

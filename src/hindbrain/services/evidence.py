@@ -93,6 +93,7 @@ def wire_row(row: Evidence) -> dict[str, Any]:
         "message_id": row.message or None,
         "speaker": row.speaker,
         "role": row.role,
+        "recorded_by": row.recorded_by,
         "said_at": iso(row.said_at),
         "added_at": iso(row.added_at),
         "deleted_at": iso(row.deleted_at),
@@ -154,6 +155,7 @@ class Observations:
                 added_at=self._clock(),
                 tags=seen.tags,
                 importance=seen.importance,
+                recorded_by=caller.signature,
             )
             piece = self._piece(opened, seen, scope, salt)
             if opened.store.tombstones([mark for mark, _, _ in piece.traces]):

@@ -172,6 +172,7 @@ def _piece(row: Evidence, content: str) -> Evidence:
         added_at=row.added_at,
         tags=row.tags,
         importance=row.importance,
+        recorded_by=row.recorded_by,
     )
     turn = Turn(text=content, speaker=row.speaker, role=row.role, said_at=row.said_at)
     made = scope.row(

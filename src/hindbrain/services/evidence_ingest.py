@@ -431,6 +431,7 @@ class _Job:
             added_at=now,
             tags=request.tags,
             importance=request.importance,
+            recorded_by=self.caller.signature,
         )
 
     def key(self, scope: Scope, form: Format) -> str:

@@ -14,6 +14,8 @@ def hit_text(row: dict[str, Any]) -> str:
     """One row: its id and source, who said it when, then the text itself with what stood around it."""
     marks = [row["provenance"], f"from {row['source_file']}"]
     marks += [str(row[name]) for name in ("speaker", "role", "said_at") if row.get(name)]
+    if row.get("recorded_by") and not (row.get("speaker") or row.get("role")):
+        marks.append(f"recorded by {row['recorded_by']}")
     near = row.get("neighbors") or {}
     lines = [f"{row['evidence_id']} ({', '.join(marks)})"]
     lines += [f"before: {near['prev']['content']}"] if "prev" in near else []

@@ -34,6 +34,7 @@ class Scope:
     added_at: int
     tags: tuple[str, ...] = ()
     importance: int = 0
+    recorded_by: str | None = None
 
     def row(self, content: str, *, thread: str | None, position: int, chunk_index: int, message: str, turn: Turn) -> Evidence:
         """One row. Inside a thread each place is its own; elsewhere the same text is the same observation."""
@@ -69,6 +70,7 @@ class Scope:
             message=message,
             speaker=turn.speaker,
             role=turn.role,
+            recorded_by=self.recorded_by,
             said_at=turn.said_at,
         )
 

@@ -37,7 +37,7 @@ class Hit:
         shown = wire_row(self.row) | {
             "tier": self.brain.tier.value,
             "origin_brain": self.brain.name,
-            "source_agent": self.row.speaker or "unknown",
+            "source_agent": self.row.author or "unknown",
             "age_ms": age,
             "stale": age > stale_after_days * DAY_MS,
             "similarity": round(self.score if self.cosine is None else self.cosine, 4),

@@ -110,6 +110,7 @@ class Research:
             room=ROOM,
             added_at=self._clock(),
             importance=IMPORTANCE,
+            recorded_by=caller.signature,
         )
         with self._brains.use(placed.brain) as opened:
             for finding in report.findings:

@@ -88,7 +88,7 @@ def evidence_row(
         "tier": brain.tier.value,
         "origin_brain": brain.name,
         "store_brain": brain.name,
-        "source_agent": row.speaker or row.role or "unknown",
+        "source_agent": row.author or "unknown",
         "source_file": row.source,
         "provenance": row.provenance.value,
         "anchor_id": row.anchor.id,

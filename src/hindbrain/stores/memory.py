@@ -446,7 +446,7 @@ class MemoryStore(MemoryEvidenceReads, MemoryCardReads, MemoryExperienceReads, M
         yield (
             "evidence",
             [
-                (*evidence_values(held.row, held.turn), held.changed, " ".join(held.text), " ".join(held.near))
+                evidence_values(held.row, held.turn, changed=held.changed, terms=" ".join(held.text), near=" ".join(held.near))
                 for held in state.evidence.values()
             ],
         )

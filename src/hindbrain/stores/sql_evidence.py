@@ -4,6 +4,7 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from operator import attrgetter
 from typing import ClassVar
 
@@ -48,20 +49,21 @@ def clashing(evidence_id: EvidenceId) -> InvalidParams:
     return InvalidParams(f"the id {evidence_id} belongs to another content", fix="let the id be made from the content")
 
 
-def evidence_values(one: Evidence, turn: int) -> Row:
-    """The columns of a row up to deleted_at, without the brain."""
+def evidence_values(one: Evidence, turn: int, *, changed: int, terms: str, near: str) -> Row:
+    """The columns of a row, without the brain."""
     return (
         *(one.id, turn, one.content, one.source, one.source_type.value, one.provenance.value, one.domain.value, one.field),
         *(one.wing, one.room, json.dumps(one.tags, ensure_ascii=False), one.importance, one.chunk_index, one.normalize_version),
         *(one.anchor.kind.value, one.anchor.id, one.anchor.parent, one.thread, one.position, one.message, one.speaker, one.role),
-        *(one.said_at, one.added_at, one.deleted_at),
+        *(one.said_at, one.added_at, one.deleted_at, changed, terms, near, one.recorded_by),
     )
 
 
 def evidence_of(row: Row) -> Evidence:
     """A row as a value; a row that breaks a rule of the domain was not written by us, and is told and not shown."""
     id_, _, content, source, source_type, provenance, domain, field, wing, room, tags, importance, chunk_index, *rest = row
-    normalize_version, kind, anchor_id, parent, thread, position, message, speaker, role, said_at, added_at, deleted_at = rest
+    normalize_version, kind, anchor_id, parent, thread, position, message, speaker, role, *last = rest
+    said_at, added_at, deleted_at, recorded_by = last
     try:
         return Evidence(
             id=id_,
@@ -84,6 +86,7 @@ def evidence_of(row: Row) -> Evidence:
             message=message,
             speaker=speaker,
             role=role,
+            recorded_by=recorded_by,
             said_at=said_at,
             deleted_at=deleted_at,
         )
@@ -136,7 +139,8 @@ class EvidenceWriter:
         for turn, (one, words) in enumerate(fresh, start=first):
             text, near = joined(words.text), joined(words.near)
             self.head.evidence_terms += _size(text, near)
-            values = (*evidence_values(one, turn)[:-1], None, turn, text, near)
+            live = one if one.deleted_at is None else replace(one, deleted_at=None)
+            values = evidence_values(live, turn, changed=turn, terms=text, near=near)
             if one.id in back:
                 again.append((*values[1:], self._brain, one.id))
             else:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hindbrain.domain.errors import StoreNewer
-from hindbrain.stores.migrations import fifth, first, fourth, second, third
+from hindbrain.stores.migrations import fifth, first, fourth, second, sixth, third
 
 __all__ = ["MIGRATIONS", "Migration", "outstanding"]
 
@@ -25,6 +25,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     Migration(number=3, name="cards", sqlite=third.SQLITE, postgres=third.POSTGRES),
     Migration(number=4, name="experience", sqlite=fourth.SQLITE, postgres=fourth.POSTGRES),
     Migration(number=5, name="missions", sqlite=fifth.SQLITE, postgres=fifth.POSTGRES),
+    Migration(number=6, name="who recorded evidence", sqlite=sixth.SQLITE, postgres=sixth.POSTGRES),
 )
 
 

@@ -51,6 +51,7 @@ function origin(row, brain) {
   return facts({
     source: filtered('source', row.source_file),
     'said by': speakerOf(row) ? text(speakerOf(row)) : null,
+    'recorded by': row.recorded_by && row.recorded_by !== speakerOf(row) ? text(plain(row.recorded_by, 60)) : null,
     said: row.said_at && when(row.said_at),
     kept: when(row.added_at),
     deleted: row.deleted_at && when(row.deleted_at),

@@ -11,8 +11,8 @@ const MADE = { human: 'accent', research: 'info', runtime: 'plain' };
 // When a row was said, or else kept.
 const seenAt = (row) => row.said_at ?? row.added_at;
 
-/** Who said it, as far as it is known. */
-export const speakerOf = (row) => plain(row.speaker || row.role || '', 60);
+/** Who said it, as far as it is known; what nobody said was observed by whom recorded it. */
+export const speakerOf = (row) => plain(row.speaker || row.role || (row.source_type === 'manual' && row.recorded_by) || '', 60);
 
 /** The card of a row in the list of its brain. */
 export function evidenceCard(row, brain) {
