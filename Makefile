@@ -81,7 +81,7 @@ test: $(VENV)/.ready-test $(VENV)/.ready-model $(VENV)/.ready-tmux $(VENV)/.read
 
 # The types are looked at beside the rest.
 check: $(VENV)/.ready-check ## format, lint, types, layers, reference pages
-	@$(BIN)/mypy --num-workers 2 & types=$$!; \
+	@$(BIN)/mypy & types=$$!; \
 	$(BIN)/ruff format --check . && $(BIN)/ruff check . && $(BIN)/python tools/reference.py --check && \
 	$(COMPILED) $(BIN)/python -m pytest -q -p no:cacheprovider tests/architecture/test_layers.py tests/architecture/test_roles.py; \
 	rest=$$?; wait $$types && exit $$rest
