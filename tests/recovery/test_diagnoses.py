@@ -147,7 +147,8 @@ def test_aol_240_a_host_that_starts_another_program(quiet: tuple[World, str], tm
 @pytest.mark.req("AOL-234", "AOL-251", "AOL-252", "GR-164")
 def test_aol_234_a_package_older_than_the_expected_one(quiet: tuple[World, str]) -> None:
     world, x = quiet
-    assert world.at(x).call("update.status")["state"] == "unknown"
+    fresh = world.at(x).call("update.status")
+    assert (fresh["state"], "nothing is wrong" in fresh["rendered"]) == ("unknown", True)
     (world.home.path / "release.json").write_text(json.dumps({"version": "999.1"}))
 
     one = checked(world.at(x).call("doctor"), "stale_package")
@@ -156,6 +157,7 @@ def test_aol_234_a_package_older_than_the_expected_one(quiet: tuple[World, str])
     assert (one["evidence"]["installed"], one["evidence"]["expected"]) == (hindbrain.__version__, "999.1")
     assert (plan["state"], plan["writes"], plan["graph_repaired"]) == ("stale", False, False)
     assert any("999.1" in step["command"] and step["mutating"] for step in plan["steps"])
+    assert "  2. install 999.1: python -m pip install 'hindbrain==999.1'" in plan["rendered"].splitlines()
 
 
 @pytest.mark.req("AOL-242")
@@ -296,8 +298,12 @@ def test_gr_167_each_host_is_read_in_its_own_form(
     path.parent.mkdir(exist_ok=True)
     path.write_text(text.format(bin=tmp_path / "bin") if "{{" in text else text)
 
-    rows = {row["host"]: row for row in world.at(x).call("hosts.status")["hosts"]}
+    answer = world.at(x).call("hosts.status")
+    rows = {row["host"]: row for row in answer["hosts"]}
 
+    told = {line.strip().split("  ")[0]: line for line in answer["rendered"].splitlines()[1:]}
+    assert f"{path}: not proven: no handshake of this host is on record" in told[rows[host]["title"]]
+    assert all("not connected" in told[row["title"]] for name, row in rows.items() if name != host)
     assert (rows[host]["color"], rows[host]["aligned"], rows[host]["config_file"]) == ("green", True, str(path))
     assert {row["color"] for name, row in rows.items() if name != host} == {"grey"}
 
@@ -306,7 +312,9 @@ def test_a_file_of_a_host_that_is_broken_is_named(quiet: tuple[World, str], tmp_
     world, x = quiet
     (tmp_path / ".claude.json").write_text("{ not json")
 
-    row = world.at(x).call("hosts.status", host="claude-code")["hosts"][0]
+    answer = world.at(x).call("hosts.status", host="claude-code")
+    row = answer["hosts"][0]
 
     assert (row["color"], row["files"]) == ("grey", [str(tmp_path / ".claude.json")])
+    assert f"Claude Code  not connected  {tmp_path / '.claude.json'} cannot be read" in answer["rendered"]
     assert world.at(x).call("hosts.status", host="emacs")["error"]["code"] == "invalid_params"

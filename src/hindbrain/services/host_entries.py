@@ -14,7 +14,9 @@ from hindbrain.engines.host_parts import listed, parsed
 from hindbrain.policy.hosts import Host, HostFile
 from hindbrain.stores.host_files import Place, hold, located
 
-__all__ = ["Configured", "configured", "digest_of"]
+__all__ = ["NOT_LISTED", "Configured", "configured", "digest_of"]
+
+NOT_LISTED = "lists no Hindbrain server"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +58,7 @@ def _read(host: Host, file: HostFile, place: Place, project: Path | None, enviro
     for servers in _tables(whole, file.key, project):
         if (entry := listed(servers)) is not None:
             return _entry(host, place.path, entry, servers[entry], environ)
-    return Configured(host=host.name, file=str(place.path), found=False, problem="lists no Hindbrain server")
+    return Configured(host=host.name, file=str(place.path), found=False, problem=NOT_LISTED)
 
 
 def _tables(whole: dict[str, Any], key: str, project: Path | None) -> list[dict[str, Any]]:

@@ -22,7 +22,8 @@ from hindbrain.policy.hosts import HOSTS, SERVER, Host
 from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.contract import Contract
 from hindbrain.services.handshakes import Handshakes
-from hindbrain.services.host_entries import Configured, configured
+from hindbrain.services.host_entries import NOT_LISTED, Configured, configured
+from hindbrain.services.recovery_text import hosts_text, update_text
 from hindbrain.services.routing import Route, Router
 from hindbrain.stores.home import Home, default_home
 from hindbrain.stores.installation import executables, installed, release, running, started_as
@@ -139,7 +140,7 @@ class Recovery:
             state = "missing"  # neither a program to start nor a record of an installation
         state = "mixed" if skew else state
         diagnosis = {"mixed": "stale_runtime", "stale": "stale_package"}.get(state)
-        return planned(
+        status = planned(
             "hindbrain-update-status-v0",
             diagnosis=diagnosis,
             evidence={"installed": here.version, "expected": wanted.version, "running": owner.version if owner else None},
@@ -155,6 +156,7 @@ class Recovery:
             latest=wanted.version or "unknown",
             executables=[asdict(one) for one in programs],
         )
+        return status | {"rendered": update_text(status)}
 
     def update_plan(self) -> dict[str, Any]:
         """The commands that would bring the expected version in. Carries out none of them."""
@@ -167,7 +169,8 @@ class Recovery:
         if steps or status["owner_version_skew"]:
             steps.append(step("end the owner; the next client starts the installed one", "hindbrain stop", mutating=True))
             steps.append(step("see that the versions agree", "hindbrain update status"))
-        return {**status, "schema": "hindbrain-update-plan-v0", "steps": steps, "plan": steps}
+        planned_as = {**status, "schema": "hindbrain-update-plan-v0", "steps": steps, "plan": steps}
+        return planned_as | {"rendered": update_text(planned_as)}
 
     # -- hosts -------------------------------------------------------------------------------------------------------
 
@@ -226,7 +229,7 @@ class Recovery:
                     }
                 )
         wrong = [row for row in rows if row["color"] == "red"]
-        return planned(
+        status = planned(
             "hindbrain-hosts-status-v0",
             diagnosis="mixed_path_config" if wrong else None,
             evidence={
@@ -242,6 +245,7 @@ class Recovery:
             and all(row["host_rebind_proven"] for row in rows if row["config_file"])
             and any(row["config_file"] for row in rows),
         )
+        return status | {"rendered": hosts_text(status)}
 
     def entry_for(self, host: Host, root: str | None, *, of_project: bool) -> dict[str, Any]:
         """What a host's file is to say of us. A file of the user serves every project: a root in it would bind them all to this
@@ -310,6 +314,7 @@ def _pasted(host: Host, plan: dict[str, Any]) -> str:
 def _host_row(host: Host, entries: tuple[Configured, ...], mine: str | None, root: str | None) -> dict[str, Any]:
     """One host: grey without a file, red when what it starts is not this program or not there, green otherwise."""
     used = next((one for one in entries if one.found), None)
+    unread = next((f"{one.file} {one.problem}" for one in entries if not one.found and one.problem != NOT_LISTED), None)
     problem = None if used is None else used.problem
     if used is not None and problem is None and mine is not None and used.real != mine:
         problem = f"it starts {used.real}, the search path leads to {mine}"
@@ -320,7 +325,7 @@ def _host_row(host: Host, entries: tuple[Configured, ...], mine: str | None, roo
         "host": host.name,
         "title": host.title,
         "color": "grey" if used is None else "red" if problem else "green",
-        "reason": problem if used is not None else "no file of this host lists Hindbrain",
+        "reason": problem if used is not None else unread or "no file of this host lists Hindbrain",
         "files": [one.file for one in entries],
         "config_file": used.file if used else None,
         "command": used.command if used else None,
