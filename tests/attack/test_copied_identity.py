@@ -32,8 +32,26 @@ def test_a_repository_that_was_moved_keeps_its_brain(away: tuple[World, str]) ->
     answer = world.at(moved).call("init", path=moved)
 
     assert answer["moved_from"] == str(world.place / "x")
+    assert f"came along from {world.place / 'x'}" in answer["rendered"]
     assert claims_of(world, moved) == ["The harbour lamp is kept in the shed."]
     assert world.at(moved).call("history", claim="harbour-lamp")["ok"]
+
+
+def test_the_fix_that_a_moved_repository_is_told_brings_its_brain_along(away: tuple[World, str]) -> None:
+    world, moved = away
+    actor = world.at(moved)
+    refused = actor.call("record", text="the lamp was lit")["error"]
+    beat = actor.north("lamp")
+    gaps = {gap["kind"]: gap["text"] for gap in beat["honest_gaps"]}
+
+    done = actor.call(refused["fix"]["call"]["tool"], **refused["fix"]["call"]["arguments"])
+
+    for told in (refused["message"], beat["reception"]["honest"], gaps["project_brain_absent"]):
+        assert "the memory it carries waits for `hindbrain init`" in told
+    assert (done["reused_existing_brain"], done["moved_from"]) == (True, str(world.place / "x"))
+    assert claims_of(world, moved) == ["The harbour lamp is kept in the shed."]
+    assert [one["channel"] for one in actor.call("history", claim="harbour-lamp")["versions"]] == ["agent"]  # not from a file
+    assert actor.call("record", text="the lamp was lit")["ok"]
 
 
 def test_a_repository_that_copied_the_id_of_an_absent_one_gets_nothing_of_it(away: tuple[World, str]) -> None:

@@ -31,6 +31,19 @@ def test_med_090_a_first_write_says_what_it_left(world: World) -> None:
     assert world.at(x).call("memorize", node_label="Both", claims=blocks)["superseded"] is True
 
 
+@pytest.mark.req("MED-090")
+def test_med_090_who_writes_over_another_is_told_whose_it_was_and_what_it_cited(world: World) -> None:
+    x = world.brain("x", src__a_py="1\n")
+    first = world.at(x, "claude:main").memorize("Port", "It is 8080.", evidence=["src/a.py"])
+    bare = world.at(x, "codex:maker").memorize("Port", "It is 9090.")
+    again = world.at(x, "claude:main").memorize("Port", "It is 7070.")
+
+    assert world.at(x).call("memorize", node_label="Port")["error"]["message"] == "neither text nor claims: say what is believed"
+    assert "takes the place" not in first["rendered"]
+    assert "It takes the place of what claude:main wrote, which cited evidence; this cites none." in bare["rendered"]
+    assert "It takes the place of what codex:maker wrote; `hindbrain history` has both." in again["rendered"]
+
+
 @pytest.mark.req("MED-091", "MED-092")
 @pytest.mark.parametrize(
     ("arguments", "field"),

@@ -66,6 +66,8 @@ def test_mind_235_an_empty_answer_says_how_much_its_filters_let_through(actor: A
         ]
         assert f"let {through} of 2 rows through" in answer["rendered"]
 
+    assert actor.call("memory.list", tag="nope")["rendered"] == "no evidence that these filters let through"
+    assert "no rows were asked for (2 rows" in actor.call("memory.search", query="ferry", top_k=0)["rendered"]
     unfiltered = actor.call("memory.search", query="zeppelins over Lakehurst")
     assert "filtered" not in {gap["kind"] for gap in unfiltered["honest_gaps"]}
     assert "filtered" not in {gap["kind"] for gap in actor.call("memory.search", query="ferry", tag="boats")["honest_gaps"]}

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from hindbrain.domain.errors import InvalidParams
+from hindbrain.policy.experience import LAW_SPACE, law_lines
 from hindbrain.stores import archive_file
 from hindbrain.stores.archive_file import opened_archive
 from hindbrain.stores.table_port import LAYOUT
@@ -216,7 +217,12 @@ def test_an_agent_brings_no_experience_of_a_person(tmp_path: Path) -> None:
 
     plan = there.at(b).call("import", source=source, dry_run=True)
     answer = there.at(b).call("import", source=source)
+    dressed = law | {"content": law_lines()[0]}
+    elsewhere = packed(tmp_path / "dressed.tar.gz", forged(contents(path), "megram", **dressed, **numbers))
+    own = packed(tmp_path / "own.tar.gz", forged(contents(path), "megram", **dressed | {"space": LAW_SPACE}, **numbers))
 
+    assert there.at(b).call("import", source=elsewhere, dry_run=True)["needs_human"] == ["experience of a person"]
+    assert there.at(b).call("import", source=own, dry_run=True)["needs_human"] == [], "the laws are in every brain"
     assert plan["needs_human"] == ["experience of a person"], plan
     assert answer["error"]["code"] == "human_needed", answer
     here.close()

@@ -90,6 +90,8 @@ def memorize(
         blocks = [{"label": node_label, "text": text, "evidence": evidence, "confidence": confidence}]
     elif claims is not None and (text is not None or evidence is not None or confidence is not None):
         raise InvalidParams("give either claims, or text with evidence and confidence", fix="put them into the blocks of claims")
+    elif claims is None and node_label.strip():
+        raise InvalidParams("neither text nor claims: say what is believed", fix="give text, or claims for several blocks")
     return call.house.claims.memorize(
         call.caller,
         node_label=node_label,

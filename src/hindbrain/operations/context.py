@@ -71,7 +71,7 @@ def brief(
     max_items: Annotated[int, Meta(ge=0, le=200, description="items at most")] = CONTEXT_ITEMS,
     dao_tian_limit: Annotated[int, Meta(ge=0, le=50, description="universal laws at most")] = CONTEXT_DAO_TIAN,
 ) -> Retrieved:
-    """Tell what is known about something, each part with its source, and what is open, disputed or missing."""
+    """Tell what cards and evidence say about something, each part with its source, and what is open, disputed or missing."""
     asked = Asked(
         query=query,
         field=field,

@@ -237,9 +237,13 @@ def search(
         "evidence_exists": found.exists,
         "honest_gaps": list(found.gaps),
         "embeddings_used": found.by_meaning,
-        "rendered": "\n".join([shown or f"nothing relevant ({known(found.exists)})", *map(gap_text, found.gaps)]),
+        "rendered": "\n".join([shown or _nothing(top_k, found.exists), *map(gap_text, found.gaps)]),
     }
     return Retrieved(answer=answer | ({"left_out": left} if left else {}), candidates=found.found if rows else 0)
+
+
+def _nothing(top_k: int, exists: int) -> str:
+    return f"{'nothing relevant' if top_k else 'no rows were asked for'} ({known(exists)})"
 
 
 @operation("memory.get", effect=Effect.READ, positional=("evidence_id",), raises=(UnknownEvidence,))
@@ -276,7 +280,9 @@ def list_(
     wanted = Wanted(where=where, anchor_id=anchor_id, deleted=deleted, limit=limit, newest=newest, cursor=cursor)
     answer = call.house.evidence_list.page(call.caller, wanted, tier=tier)
     shown, left = rendered([hit_text(row) for row in answer["rows"]], call.house.recall.tokens)
-    return answer | {"rendered": shown or "no evidence"} | ({"left_out": left} if left else {})
+    filtered = where != Where() or anchor_id is not None
+    nothing = "no evidence that these filters let through" if filtered else "no evidence"
+    return answer | {"rendered": shown or nothing} | ({"left_out": left} if left else {})
 
 
 @operation(

@@ -23,6 +23,7 @@ __all__ = [
     "HYPOTHESIS",
     "KEEP_SPENT_DAYS",
     "LAWS",
+    "LAW_SPACE",
     "PROMOTION",
     "PROMOTION_K",
     "QUANTA",
@@ -164,6 +165,7 @@ class Law:
     duties: tuple[str, ...]
 
 
+LAW_SPACE = "law:hindbrain"  # where the laws stand among what was experienced
 LAWS: tuple[Law, ...] = (
     Law(
         number=0,

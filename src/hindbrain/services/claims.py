@@ -220,6 +220,8 @@ class Claims:
             else "some evidence did not resolve: ingest the code first, and give repository-relative paths",
             "rendered": f"Remembered “{parse(put.version.text).label}” in {opened.brain.display_name}.",
         }
+        if put.previous is not None:
+            answer["rendered"] += f"\n{_replaced(parse(put.previous.text), parse(put.version.text))}"
         if put.unresolved:
             missed = f"{put.unresolved} of its evidence led to no file or symbol of the graph"
             answer["rendered"] += f"\nwarning: {missed}; cite what exists, by its path in the repository."
@@ -310,3 +312,10 @@ def version_text(version: dict[str, Any]) -> str:
     written = f"by {version['source_agent']} on {date_of(version['created'])}"
     head = f"version {version['version']} ({version['state']}, {written}, {version['channel']}{ended})"
     return "\n".join([head, body_text(parse(version["text"]))])
+
+
+def _replaced(before: Claim, now: Claim) -> str:
+    """Whose version a new one takes the place of: who writes over another's evidence is told so."""
+    cited = any(block.evidence for block in before.blocks) and not any(block.evidence for block in now.blocks)
+    told = f"It takes the place of what {before.source_agent or 'somebody'} wrote"
+    return f"{told}, which cited evidence; this cites none." if cited else f"{told}; `hindbrain history` has both."

@@ -85,9 +85,9 @@ class Projects:
         if tier == "medulla" or (project_root is None and canonical_root(target) == canonical_root(medulla_store)):
             return self._ingest_medulla(target, request.adapter)
         if project_root is None:
-            brain, reused = self._router.write_route(caller), True
+            brain, reused, moved_from = self._router.write_route(caller), True, None
         else:
-            brain, reused = self._bootstrap(caller, self._existing_directory(project_root))
+            brain, reused, moved_from = self._bootstrap(caller, self._existing_directory(project_root))
         with self._brains.use(brain) as opened:
             if request.adapter == "light" and any(contains(str(place.path), target) for place in opened.places):
                 return self._light(opened)
@@ -102,6 +102,7 @@ class Projects:
             "project_root": brain.root,
             "store_dir": str(self._home.brain_dir(brain)),
             "reused_existing_brain": reused,
+            "moved_from": moved_from,
             "ingest": ingest,
             "routing": {"bound_project_root": brain.root, "session": caller.session},
             **{key: own[key] for key in ("files_loaded", "refused") if key in own},
@@ -213,14 +214,16 @@ class Projects:
         self._reconciler.take_up(opened)
         return loaded
 
-    def _bootstrap(self, caller: Caller, root: str) -> tuple[Brain, bool]:
+    def _bootstrap(self, caller: Caller, root: str) -> tuple[Brain, bool, str | None]:
+        """The brain of a directory, whether it was there before, and where it was if the directory moved."""
         if os.path.isdir(main_path(root)):
             root = main_path(root)
         refuse_home_directory(root)
+        moved_from = self._moved(caller, root)
         existing = self._home.project(root)
         if existing is not None:
             self._router.bind(caller, existing)
-            return existing, True
+            return existing, True, moved_from
         covering = self._brains.covering(root)
         if covering is not None and covering.root == self._brains.bound_root:
             raise AlreadyCovered(
@@ -231,7 +234,7 @@ class Projects:
         with self._brains.use(brain) as opened:
             self._note(caller, opened, "brain.create", {})
         self._router.bind(caller, brain)
-        return brain, False
+        return brain, False, None
 
     @staticmethod
     def _refuse_links(carried: Path) -> None:
@@ -264,8 +267,7 @@ class Projects:
         root = repository_of(start).root
         refuse_home_directory(root)
         self._refuse_links(Path(root) / REPO_DIR)
-        moved_from = self._moved(caller, root)
-        brain, reused = self._bootstrap(caller, root)
+        brain, reused, moved_from = self._bootstrap(caller, root)
         carried = Path(root) / REPO_DIR
         written = self._write_repo_files(carried, brain, private)
         self._leave_witness(carried, brain)
@@ -281,14 +283,14 @@ class Projects:
             "schema": "hindbrain-init-v0",
             "project_root": root,
             "store_dir": str(carried / "agent-memory"),
-            "reused_existing_brain": reused or moved_from is not None,
+            "reused_existing_brain": reused,
             "moved_from": moved_from,
             "claims_moved": moved,
             "written": written,
             "private": private,
             "warning": None if private else WARNING,
             "ingest": ingest,
-            "rendered": f"{os.path.basename(root)} has a brain." + ("" if private else f"\n{WARNING}"),
+            "rendered": "\n".join([_welcome(root, moved_from), *([] if private else [WARNING])]),
         }
 
     @staticmethod
@@ -442,3 +444,7 @@ def _small(path: Path) -> str:
 
 def _is_file(path: Path) -> bool:
     return path.is_file() and not path.is_symlink()
+
+
+def _welcome(root: str, moved_from: str | None) -> str:
+    return f"{os.path.basename(root)} has a brain" + (f", which came along from {moved_from}." if moved_from else ".")

@@ -16,7 +16,7 @@ from hindbrain.services.explaining import Trace
 from hindbrain.services.feeds import Feed, Feeds
 from hindbrain.services.pairs import conflicting_pairs
 from hindbrain.services.retrieval import Retrieval
-from hindbrain.services.routing import Gap, Route, gap
+from hindbrain.services.routing import Gap, Route, gap, uncovered
 from hindbrain.services.rows import DEMOTION, Row, evidence_row
 from hindbrain.settings import Settings
 
@@ -123,7 +123,7 @@ class Recall:
             if route.brain is not None:
                 feeds["project"] = self._guarded(route.brain, query, gaps, options)
             elif route.root is not None:
-                gaps.append(_absent(route))
+                gaps.append(_absent(route.root))
         if asked is not TierAsked.PROJECT:
             feeds["medulla"] = self._medulla(query, gaps, options, marked=asked is TierAsked.MEDULLA)
         for feed in feeds.values():
@@ -361,11 +361,11 @@ class Recall:
         self._side.shutdown(wait=True, cancel_futures=True)
 
 
-def _absent(route: Route) -> Gap:
+def _absent(root: str) -> Gap:
     return gap(
         "project_brain_absent",
-        f"no brain covers {route.root}; memory comes from the medulla only",
-        {"tool": "ingest", "arguments": {"path": route.root, "project_root": route.root}},
+        f"{uncovered(root)}; memory comes from the medulla only",
+        {"tool": "ingest", "arguments": {"path": root, "project_root": root}},
     )
 
 

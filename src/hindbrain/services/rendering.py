@@ -24,10 +24,16 @@ def gap_text(gap: Gap) -> str:
     return cut(f"gap {gap['kind']}: {gap['text']}", _GAP_TOKENS)
 
 
+def _by(row: Row) -> str:
+    """Who says a piece of evidence, else who took it in."""
+    taken = row["source_agent"] == "unknown" and row.get("recorded_by")
+    return f"recorded by {row['recorded_by']}" if taken else f"by {row['source_agent']}"
+
+
 def row_text(row: Row) -> str:
     """One row in words: what it is called, whose it is, what to mind, how it came here, what it says."""
     if row["kind"] == "evidence":
-        return f"evidence from {row['source_file']} ({row['tier']}, by {row['source_agent']})\n{row['text']}"
+        return f"evidence from {row['source_file']} ({row['tier']}, {_by(row)})\n{row['text']}"
     marks = [row["tier"], f"by {row['source_agent']}", f"from {row['origin_brain']}"]
     marks += ["stale"] if row.get("stale") else []
     marks += ["cited code changed since"] if row.get("contradicted_by_code") else []

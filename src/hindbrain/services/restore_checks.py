@@ -18,6 +18,7 @@ from hindbrain.engines.archiving import Kind, Member, member_of, row_of
 from hindbrain.engines.hygiene import scan
 from hindbrain.policy.carrying import LEFT_TABLES, LOCAL_MARKS, LOCAL_META, MOVED_META, PLAIN_META
 from hindbrain.policy.evidence import LINE_MAX_BYTES
+from hindbrain.policy.experience import LAW_SPACE, law_lines
 from hindbrain.policy.hygiene import NEVER_ALLOWED, ROTATE
 from hindbrain.policy.limits import CLAIM_MAX_BYTES
 from hindbrain.services.gateway import strings_in
@@ -200,10 +201,15 @@ def needs_person(snapshot: TableSnapshot, files: Mapping[Member, Path]) -> list[
     return list(dict.fromkeys(found))
 
 
+def _is_law(told: Mapping[str, Any]) -> bool:
+    """Whether an experience is a law as this release lays it, in its own place: every brain with a mission has these."""
+    return told["space"] == LAW_SPACE and told["content"] in law_lines()
+
+
 def _standing(table: str, told: Mapping[str, Any]) -> str | None:
     if told.get("channel") == Channel.HUMAN.value:
         return "acts of a person"
-    if table == "megram" and told["writer"] == Writer.OPERATOR.value:
+    if table == "megram" and told["writer"] == Writer.OPERATOR.value and not _is_law(told):
         return "experience of a person"
     if table == "mission_event" and told["event_type"] == EventType.HUMAN_STATEMENT.value:
         return "statements of a person"

@@ -11,6 +11,7 @@ from hindbrain.domain.brain import MEDULLA, Brain, contains
 from hindbrain.domain.caller import Caller, RootSource
 from hindbrain.domain.errors import BrainlessRoot, CallerRootUnknown, PathRefused
 from hindbrain.services.brains import Brains
+from hindbrain.stores.home import REPO_DIR
 from hindbrain.stores.repository import canonical_root, repository_of
 
 __all__ = ["Gap", "Route", "Router", "SessionState", "gap", "refuse_home_directory"]
@@ -144,7 +145,7 @@ class Router:
                 caller_root=None,
             )
         raise BrainlessRoot(
-            f"no brain covers {route.root}; memory belongs to a project and is not kept anywhere else",
+            f"{uncovered(route.root)}; memory belongs to a project and is not kept anywhere else",
             fix=self.bootstrap_fix(caller, route.root),
             caller_root=route.root,
         )
@@ -179,7 +180,7 @@ class Router:
             "match": "caller_root_mismatch",
             "caller_root": route.root,
             "bound_workspace": self._brains.bound_root,
-            "honest": f"No brain covers {route.root}: you get the medulla's memory only, and writes are refused.",
+            "honest": f"N{uncovered(route.root)[1:]}: you get the medulla's memory only, and writes are refused.",
             "write_target": {"refused": BrainlessRoot.code},
         }
         related = self._brains.related(route.root)
@@ -201,6 +202,12 @@ class Router:
 
 
 _UNKNOWN = gap("caller_root_unknown", "the call did not say from which project it comes; nothing is guessed")
+
+
+def uncovered(root: str) -> str:
+    """That a directory has no brain, and whether it carries memory, as a repository does that was moved or cloned."""
+    carries = os.path.isfile(os.path.join(repository_of(root).root, REPO_DIR, "brain.json"))
+    return f"no brain covers {root}" + (", and the memory it carries waits for `hindbrain init`" if carries else "")
 
 
 def refuse_home_directory(root: str) -> None:

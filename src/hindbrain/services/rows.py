@@ -89,6 +89,7 @@ def evidence_row(
         "origin_brain": brain.name,
         "store_brain": brain.name,
         "source_agent": row.author or "unknown",
+        "recorded_by": row.recorded_by,
         "source_file": row.source,
         "provenance": row.provenance.value,
         "anchor_id": row.anchor.id,

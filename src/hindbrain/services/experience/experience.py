@@ -21,6 +21,7 @@ from hindbrain.policy.experience import (
     GLOBAL_ENTITY,
     GLOBAL_SPACE,
     GLOBAL_TAGS,
+    LAW_SPACE,
     LAWS,
     RESERVED,
     law_lines,
@@ -42,7 +43,6 @@ _EPISODES = (Level.M.value, Level.K.value)
 _LESSONS = (*_EPISODES, Level.C.value)
 _MOST = 100  # megrams of one answer
 _RANKED = 400  # tagged megrams that are compared
-_LAW_SPACE = "law:hindbrain"
 _WITHHELD = "[…]"
 
 
@@ -179,7 +179,7 @@ class Experience:
             id_ = MegramId(str(uuid.uuid5(uuid.NAMESPACE_URL, f"hindbrain:law:{line}")))
             laws[id_] = Draft(
                 id=id_,
-                space=_LAW_SPACE,
+                space=LAW_SPACE,
                 entity=f"law:{law.number}",
                 content=line,
                 state="law",
@@ -189,7 +189,7 @@ class Experience:
                 k=0.0,
             )
         new = [writer.put_megram(made(draft, Writer.OPERATOR, now=self._clock())) for draft in laws.values()]
-        for one in self._store.effective(MegramFilter(space=_LAW_SPACE, levels=(Level.T.value,))):
+        for one in self._store.effective(MegramFilter(space=LAW_SPACE, levels=(Level.T.value,))):
             if one.megram.id not in laws:
                 writer.put_megram_event(MegramEvent(megram_id=one.megram.id, kind=EventKind.SUPERSEDED, at=self._clock()))
         self._laid = not any(new)  # a transaction may fail after this: only what is found there is known to be there
