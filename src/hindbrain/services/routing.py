@@ -180,7 +180,7 @@ class Router:
             "match": "caller_root_mismatch",
             "caller_root": route.root,
             "bound_workspace": self._brains.bound_root,
-            "honest": f"N{uncovered(route.root)[1:]}: you get the medulla's memory only, and writes are refused.",
+            "honest": f"You get the medulla's memory only, and writes are refused: {uncovered(route.root)}.",
             "write_target": {"refused": BrainlessRoot.code},
         }
         related = self._brains.related(route.root)
