@@ -58,10 +58,13 @@ $(VENV)/.ready-model: src/hindbrain/stores/model_build.py src/hindbrain/stores/m
 	@if HINDBRAIN_HOME=$(CURDIR)/$(VENV)/model-home $(BIN)/python tools/first_steps.py --model-into $(CURDIR)/$(VENV)/models; then touch $@; \
 	else test "$$CI" != true; fi
 
-# Messages reach terminals by tmux, and the tests use a real one. Where it is missing and may be installed, it comes from the system's packages;
-# elsewhere its tests say that they are skipped, and on CI they fail.
+# Messages reach terminals by tmux, commands of `hindbrain run` run in bubblewrap, and the tests use the real ones. Where one is missing and
+# may be installed, it comes from the system's packages; elsewhere its tests say that they are skipped, and on CI they fail.
 $(VENV)/.ready-tmux: | $(BIN)/python
-	@command -v tmux >/dev/null 2>&1 || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1 && apt-get install -qq --yes tmux >/dev/null 2>&1; } || true
+	@for program in tmux:tmux bwrap:bubblewrap; do \
+		command -v "$${program%%:*}" >/dev/null 2>&1 || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1 && \
+		apt-get install -qq --yes "$${program##*:}" >/dev/null 2>&1; } || true; \
+	done
 	@touch $@
 
 # The Hall is tested in a real browser, the system's Chromium: got and missed in the same way.

@@ -31,6 +31,7 @@ from tests.support.world import Actor, World, git
 
 from _handover_fixtures import FIXTURES, Fixture, Planted, module, plant
 from hindbrain.domain.mission import EventType, Family, MissionEvent
+from hindbrain.engines.claim_content import quoted
 from hindbrain.engines.handover import covers
 from hindbrain.engines.mission_query import normal_query
 from hindbrain.engines.repeats import Repeats, reduction, repeated_work
@@ -148,7 +149,7 @@ class Agent:
             return
         answer = self._call(
             "mission.verify",
-            claim=f"{path} line {line}: {self._fixture.task.removeprefix('find every ')}",
+            claim=f"{path} line {line} holds {quoted(text.splitlines()[line - 1].strip())}",
             evidence_class="direct_source",
             evidence_refs=[f"direct_source:{path}:{line}"],
             targets=[path],

@@ -23,6 +23,30 @@ def _quiet_surroundings(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(f"HINDBRAIN_{name}", raising=False)
 
 
+# Tests of what operations do with files outside a repository. A person registered the directory of each test there; tests of
+# what an agent may reach have other directories, or register nothing.
+_REGISTERED = {
+    "conformance",
+    "moving",
+    "imports",
+    "experience",
+    "graph",
+    "evidence",
+    "search",
+    "knowledge",
+    "model",
+    "research",
+    "gym",
+    "docs",
+}
+
+
+@pytest.fixture(autouse=True)
+def _registered_place(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if request.path.parent.name in _REGISTERED:
+        monkeypatch.setattr(World, "registers_place", True)
+
+
 @pytest.fixture
 def world(tmp_path: Path) -> Iterator[World]:
     """A home on SQLite with a clock that stands still."""

@@ -7,19 +7,21 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from hindbrain import __version__
 from hindbrain.domain.caller import UNKNOWN_AGENT, AgentId, Caller, Channel, RootSource, SessionId
 from hindbrain.operations import REGISTRY, describe, dispatch
 from hindbrain.policy.texts import INSTRUCTIONS
 from hindbrain.services.call import Call
+from hindbrain.services.events import Event
 from hindbrain.services.house import House
 from hindbrain.settings import Settings
 from hindbrain.stores.home import Home, default_home
 from hindbrain.stores.opening import store_opener
 from hindbrain.stores.repository import canonical_root
 from hindbrain.surfaces.client import caller_root, remote_session
+from hindbrain.surfaces.remote import Session
 
 if TYPE_CHECKING:
     from hindbrain.services.telemetry import Telemetry
@@ -83,12 +85,15 @@ class App:
     def call(
         self, operation: str, arguments: Mapping[str, Any], *, caller: Caller, progress: Progress | None = None
     ) -> dict[str, Any]:
-        """One call, from whatever surface: resolve the caller's own words about itself, then dispatch."""
+        """One call, from whatever surface: resolve what it says of its caller, then dispatch, which refuses wrong words."""
         agent, root = arguments.get("agent_id"), arguments.get("caller_root")
+        named = canonical_root(root) if isinstance(root, str) and os.path.isabs(root) and "\x00" not in root else None
+        heard = named is not None and self.house.router.may_name(caller, named)
         told = replace(
             caller,
             agent=AgentId(agent) if isinstance(agent, str) and agent.strip() and _is_text(agent) else caller.agent,
-            told_root=canonical_root(root) if isinstance(root, str) and os.path.isabs(root) and "\x00" not in root else None,
+            told_root=named if heard else None,
+            refused_root=None if heard else named,
         )
         call = Call(caller=told, house=self.house, progress=progress or _no_progress)
         with self.house.bell.call(told.session):
@@ -114,6 +119,10 @@ class App:
         """A host began a session over MCP: what it was served by is written down."""
         self.house.handshakes.record(caller, **told)
 
+    def hears(self, caller: Caller) -> Callable[[Event], bool]:
+        """Which events may be told to this caller."""
+        return self.house.audience.hears(caller)
+
     @contextmanager
     def listening(self) -> Iterator[None]:
         """Messages and writes of other processes ring the bell of this one for the block."""
@@ -132,18 +141,6 @@ class App:
         self.house.close()
         if self.telemetry is not None:
             self.telemetry.close()
-
-
-class Session(Protocol):
-    """What `hindbrain.open` gives: the same whether the owner answers or this process does."""
-
-    def call(self, operation: str, **arguments: Any) -> dict[str, Any]: ...
-
-    def close(self) -> None: ...
-
-    def __enter__(self) -> "Session": ...
-
-    def __exit__(self, *exc: object) -> None: ...
 
 
 class EmbeddedSession:
@@ -210,8 +207,13 @@ def open(  # noqa: A001 - the public name is the verb
     settings = Settings.read(place.config_file)
     caller = local_caller(root=root, agent=agent, channel=Channel.AGENT)
     mode = settings.text("mode")
+
+    def alone() -> Session:
+        return embedded(place, settings, caller)
+
     if mode != "embedded":
-        remote = remote_session(place.path, caller, start=mode == "owner")
+        owned = mode == "owner"
+        remote = remote_session(place.path, caller, start=owned, alone=None if owned else alone)
         if remote is not None:
             return remote
-    return embedded(place, settings, caller)
+    return alone()

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from hindbrain.domain.errors import ConfigInvalid
+from hindbrain.policy.arrivals import ADOPTED_MOST
 from hindbrain.policy.control import CHOICES, DEFAULTS, KEYS, MEANINGS, altered
 from hindbrain.policy.limits import MODEL_CALLS_PER_TASK, MODEL_TOKENS_PER_DAY, MODEL_TOKENS_PER_TASK
 
@@ -112,6 +113,12 @@ SETTINGS: tuple[Setting, ...] = (
         name="memory_load_cap",
         default=0,
         help="claim files a brain loads at most, newest first; 0 loads all, files without Created are always loaded",
+        read_by="hindbrain.services.reconcile",
+    ),
+    Setting(
+        name="memory_adopt_cap",
+        default=ADOPTED_MOST,
+        help="claim files a brain adopts from a clone or an editor; the rest waits until a person raises it; 0 adopts all",
         read_by="hindbrain.services.reconcile",
     ),
     Setting(

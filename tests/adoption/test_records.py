@@ -261,7 +261,7 @@ def test_mind_015_a_blocked_report_fails_only_where_that_was_asked_for(here: Act
 
     for answer in (blocked, captured, closed, unready, proposed):
         assert (answer["ok"], answer["exit_code"]) == (False, 3)
-        assert "error" not in answer
+        assert answer["error"]["code"] == "check_failed"
     assert written["ok"]
     assert planned["ok"]
 

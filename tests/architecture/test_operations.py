@@ -105,7 +105,19 @@ def test_arch_8_no_operation_hides_behind_a_command_of_the_program() -> None:
 # -- the texts that agents receive -----------------------------------------------------------------------------------
 
 # What tells about the program, its model and the code is no memory verb; the modules of the registry part them.
-ABOUT_OTHERS = {"adoption", "audit", "control_models", "defaults", "graph", "ledger", "model", "recovery", "search", "session"}
+ABOUT_OTHERS = {
+    "adoption",
+    "audit",
+    "control_models",
+    "defaults",
+    "graph",
+    "ledger",
+    "model",
+    "places",
+    "recovery",
+    "search",
+    "session",
+}
 MENTIONED = {"ledger.show", "ledger.verify"}  # the record of memory
 MENTIONED |= {
     "adoption.guidance",
@@ -117,7 +129,7 @@ MENTIONED |= {
 }
 NOT_MEMORY = {
     name for name, op in REGISTRY.items() if op.run.__module__.rsplit(".", 1)[1] in ABOUT_OTHERS and name not in MENTIONED
-} | {"am_i_stale", "instances", "overview"}
+} | {"am_i_stale", "brain.confirm", "brain.detach", "instances", "overview"}
 MEMORY_VERBS = sorted(set(REGISTRY) - NOT_MEMORY)
 
 

@@ -2,11 +2,13 @@
 
 import asyncio
 import contextlib
+import json
 import socket
 
 import uvicorn
 
 from hindbrain.surfaces.connection import HEAD_LIMIT, Connection
+from hindbrain.surfaces.owner_mcp import MOST_SILENT
 from tests.support.owner import LIMIT_S, RunningOwner
 
 
@@ -69,3 +71,67 @@ def test_many_requests_in_one_piece_are_all_answered(owner: RunningOwner) -> Non
         said = b"".join(iter(lambda: line.recv(65536), b""))
 
     assert said.count(b"HTTP/1.1 200") == many
+
+
+# -- F28: what a connection may hold before it has shown a token ------------------------------------------------------------
+
+
+def _sent_until_refused(port: int, piece: bytes, most: int) -> int:
+    """How many bytes a listener takes from a stranger before it hangs up."""
+    with socket.create_connection(("127.0.0.1", port), timeout=LIMIT_S) as line:
+        sent = 0
+        with contextlib.suppress(ConnectionError):
+            while sent < most:
+                sent += line.send(piece)
+        return sent
+
+
+def test_f28_the_bridge_port_takes_a_short_hello_and_no_more(owner: RunningOwner) -> None:
+    line = 16 * 1024 * 1024  # what a bridge may send in one line once it has shown its token
+    for piece in (b"x" * 65536, b'{"token":"' + b"x" * 65536):
+        assert _sent_until_refused(owner.facts["bridge_port"], piece, line - 65536) < line - 65536
+
+    with socket.create_connection(("127.0.0.1", owner.facts["bridge_port"]), timeout=LIMIT_S) as line_:
+        line_.sendall(json.dumps({"token": owner.token, "caller_root": "/" + "r" * 4000}).encode() + b"\n")
+        assert json.loads(line_.makefile("rb").readline()) == {"ok": True}
+
+
+def test_f28_strangers_do_not_keep_bridges_out(owner: RunningOwner) -> None:
+    with contextlib.ExitStack() as strangers:
+        for _ in range(MOST_SILENT + 40):
+            strangers.enter_context(socket.create_connection(("127.0.0.1", owner.facts["bridge_port"]), timeout=LIMIT_S))
+        with socket.create_connection(("127.0.0.1", owner.facts["bridge_port"]), timeout=LIMIT_S) as line:
+            line.sendall(json.dumps({"token": owner.token}).encode() + b"\n")
+            assert json.loads(line.makefile("rb").readline()) == {"ok": True}
+
+
+async def _open_until_one_is_ended(count: int) -> tuple[int, bytes]:
+    """Open this many silent connections; how many are still open, and what the newest gets for a request."""
+    server = uvicorn.Server(uvicorn.Config(_answers, http=Few, lifespan="off", log_config=None))
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        serving = asyncio.ensure_future(server.serve([listening]))
+        lines = [await asyncio.open_connection(*listening.getsockname()) for _ in range(count)]
+        reader, writer = lines[-1]
+        writer.write(b"GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
+        said = await asyncio.wait_for(reader.read(), LIMIT_S)
+        ended = [asyncio.wait_for(first.read(), LIMIT_S) for first, _ in lines[: count - Few.most_unknown]]
+        await asyncio.gather(*ended, return_exceptions=True)
+        still = sum(not first.at_eof() and first.exception() is None for first, _ in lines[:-1])
+        for _, one in lines:
+            one.close()
+        server.should_exit = True
+        await serving
+    return still, said
+
+
+class Few(Connection):
+    """The connection of an owner with fewer places."""
+
+    most_unknown = 5
+
+
+def test_f28_the_oldest_connection_without_a_token_makes_place_for_the_newest() -> None:
+    still, said = asyncio.run(_open_until_one_is_ended(12))
+
+    assert said.startswith(b"HTTP/1.1 200")
+    assert still == Few.most_unknown - 1

@@ -73,5 +73,36 @@ def test_the_witness_is_not_committed_and_goes_with_uninit(world: World) -> None
 
     assert git(x, "check-ignore", ".hindbrain/.witness").strip() == ".hindbrain/.witness"
 
-    world.at(x).call("uninit", path=x)
+    world.human(x).call("uninit", path=x)
     assert not Path(x, ".hindbrain").exists()
+
+
+def test_a_full_copy_gets_nothing_once_the_moved_repository_took_its_brain_back(away: tuple[World, str]) -> None:
+    world, moved = away
+    assert world.at(moved).call("init", path=moved)["ok"]
+    assert world.at(moved).call("boot_memory", action="set", key="lamp", value="only in the home")["ok"]
+    copy = str(world.place / "copy")
+    shutil.copytree(moved, copy, symlinks=True)
+
+    answer = world.at(copy).call("init", path=copy)
+
+    assert answer["ok"]
+    assert "moved_from" not in answer or answer["moved_from"] is None
+    assert world.at(copy).call("boot_memory", action="list")["entries"] == []
+    assert [one["value"] for one in world.at(moved).call("boot_memory", action="list")["entries"]] == ["only in the home"]
+
+
+def test_a_full_copy_cannot_be_told_from_a_repository_that_left_and_only_one_of_them_has_the_brain(world: World) -> None:
+    """Decision 24: the witness and a common first commit prove the repository, as after a restored backup."""
+    x, moved, copy = world.repository("x"), str(world.place / "moved"), str(world.place / "copy")
+    git(x, "add", "-A")
+    git(x, "commit", "-qm", "first")
+    assert world.at(x).call("init", path=x)["ok"]
+    os.rename(x, moved)
+    shutil.copytree(moved, copy, symlinks=True)
+
+    first, second = [world.at(root).call("init", path=root) for root in (copy, moved)]
+
+    assert (first["moved_from"], second["moved_from"]) == (x, None)
+    assert world.at(copy).call("boot_memory", action="set", key="lamp", value="of the copy")["ok"]
+    assert world.at(moved).call("boot_memory", action="list")["entries"] == []

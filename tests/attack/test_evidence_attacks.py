@@ -5,7 +5,6 @@ import os
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -17,7 +16,7 @@ from hindbrain.engines.document_adapters import read_bibliography
 from hindbrain.engines.hygiene import scan
 from hindbrain.engines.noise import stripped
 from hindbrain.services.evidence_guard import traces_of, values_of
-from tests.support.world import Actor, World
+from tests.support.world import World
 
 TOKEN = "ghp_" + "A1b2C3d4E5f6" * 3
 
@@ -74,15 +73,14 @@ def test_tags_of_an_ingest_are_as_short_as_those_of_a_record(world: World, tags:
         assert answer["error"]["code"] == "invalid_params"
 
 
-def test_over_mcp_rules_are_not_read_from_files_outside_of_the_project(world: World) -> None:
+def test_rules_are_not_read_from_files_outside_of_the_project(world: World) -> None:
     root = world.brain("x", a_md="a zebra\n")
     outside = world.place / "private.txt"
     outside.write_text("a.md\n", encoding="utf-8")
-    agent = Actor(world, replace(world.at(root).caller, reads_files=False))
 
-    answer = agent.call("memory.ingest", path=root, ignore_file=[str(outside)])
+    answer = world.at(root).call("memory.ingest", path=root, ignore_file=[str(outside)])
 
-    assert answer["error"]["code"] == "human_needed"
+    assert answer["error"]["code"] == "path_refused"
 
 
 # -- times -----------------------------------------------------------------------------------------------------------
@@ -157,9 +155,9 @@ def test_no_text_makes_a_pattern_look_for_ever(name: str) -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        f"postgres://user:{'p4ss' * 3}@host/db",
-        f"{'x' * 80}://user:{'p4ss' * 3}@host",
-        "export MY_TOKEN_NAME='abcdefgh1'  ;  ",
+        f"postgres://user:{'k7Qz' * 3}@db.shop.example/main",
+        f"{'x' * 80}://user:{'k7Qz' * 3}@db.shop.example",
+        "export MY_TOKEN='kq7zfgh1w9'  ;  ",
         "db.password: hunter2hunter2 ,",
     ],
 )

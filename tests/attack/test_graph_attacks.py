@@ -2,12 +2,11 @@
 
 import os
 import subprocess
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from tests.support.world import Actor, World, git
+from tests.support.world import World, git
 
 SECRET = "QUOKKA_OUTSIDE"
 
@@ -139,14 +138,14 @@ def test_the_message_of_a_commit_cannot_be_taken_for_another_commit(world: World
     assert all(one["commit"] != "f" * 40 for one in commits)
 
 
-def test_an_agent_over_mcp_takes_in_no_other_directory(world: World) -> None:
+def test_an_agent_ingests_no_other_directory(world: World) -> None:
     """Else it would widen its project first and read the files of others afterwards."""
     x, y = world.brain("x"), world.repository("y")
-    over_mcp = Actor(world, replace(world.at(x).caller, reads_files=False))
+    agent = world.at(x)
 
     for path in (y, "/etc", str(world.place)):
-        assert over_mcp.call("ingest", path=path)["error"]["code"] == "human_needed"
-        assert over_mcp.call("ingest", path=path, project_root=path)["error"]["code"] == "human_needed"
-    assert over_mcp.call("ingest", path=x)["ok"]
-    assert over_mcp.call("ingest")["ok"]
-    assert world.at(x).call("ingest", path=y, federation_intent=True)["ok"]
+        assert agent.call("ingest", path=path)["error"]["code"] == "path_refused"
+        assert agent.call("ingest", path=path, project_root=path)["error"]["code"] == "path_refused"
+    assert agent.call("ingest", path=x)["ok"]
+    assert agent.call("ingest")["ok"]
+    assert world.human(x).call("ingest", path=y, federation_intent=True)["ok"]

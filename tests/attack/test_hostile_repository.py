@@ -74,7 +74,7 @@ def test_init_and_uninit_write_and_remove_nothing_behind_a_link(world: World) ->
     history.rmdir()
     history.symlink_to(elsewhere)
 
-    answers = [world.at(y).call(act, path=y) for act in ("init", "uninit")]
+    answers = [world.human(y).call(act, path=y) for act in ("init", "uninit")]
 
     assert [one["error"]["code"] for one in answers] == ["path_refused", "path_refused"]
     assert os.listdir(elsewhere) == ["kept.1.light.md"]

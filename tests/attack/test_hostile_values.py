@@ -78,9 +78,9 @@ def test_an_export_writes_through_no_link(world: World) -> None:
         (world.place / name).symlink_to(private)
     (world.place / "dangling.tar.gz").symlink_to(world.place / "nowhere")
 
-    answers = [world.at(root).call("export", target=str(world.place / name)) for name in ("e.tar.gz", "dangling.tar.gz")]
+    answers = [world.human(root).call("export", target=str(world.place / name)) for name in ("e.tar.gz", "dangling.tar.gz")]
     (world.place / "e.tar.gz").unlink()
-    answers.append(world.at(root).call("export", target=str(world.place / "e.tar.gz")))
+    answers.append(world.human(root).call("export", target=str(world.place / "e.tar.gz")))
 
     assert [one["ok"] for one in answers] == [False, False, True]
     assert private.read_text(encoding="utf-8") == "mine"
@@ -92,7 +92,7 @@ def test_an_import_waits_for_no_pipe(world: World) -> None:
     os.mkfifo(pipe)
     done: Queue[dict[str, Any]] = Queue()
 
-    Thread(target=lambda: done.put(world.at(root).call("import", source=str(pipe))), daemon=True).start()
+    Thread(target=lambda: done.put(world.human(root).call("import", source=str(pipe))), daemon=True).start()
 
     assert done.get(timeout=20)["error"]["code"] == "invalid_params"
 
@@ -101,7 +101,7 @@ def test_an_import_waits_for_no_pipe(world: World) -> None:
 def test_an_import_names_keyed_values_it_cannot_hold(world: World, entry: str) -> None:
     root = world.brain("y")
 
-    answer = world.at(root).call("import", source=archive(world, **{"boot_memory.json": f'[{{"key": "k", {entry}}}]'}))
+    answer = world.human(root).call("import", source=archive(world, **{"boot_memory.json": f'[{{"key": "k", {entry}}}]'}))
 
     assert [one["code"] for one in answer["refused"]] == ["invalid_params"]
     assert world.at(root).call("boot_memory", action="list")["entries"] == []
@@ -110,7 +110,7 @@ def test_an_import_names_keyed_values_it_cannot_hold(world: World, entry: str) -
 def test_an_import_repeats_no_endless_name(world: World) -> None:
     root = world.brain("y")
 
-    answer = world.at(root).call("import", source=archive(world, **{f"agent-memory/{'X' * 9000}.light.md": "text"}))
+    answer = world.human(root).call("import", source=archive(world, **{f"agent-memory/{'X' * 9000}.light.md": "text"}))
 
     assert answer["counts"]["refused"] == 1
     assert len(json.dumps(answer)) < 2000

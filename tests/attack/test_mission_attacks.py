@@ -125,7 +125,7 @@ def test_aol_095_a_search_that_finds_the_name_of_a_file_has_not_seen_the_file(li
 
     assert (seen["target"], seen["evidence_class"]) == ("gone.py", "direct_search")
     assert judged(liar, "gone.py loses data", seen["event_id"], targets=["gone.py"]) == "insufficient_evidence"
-    assert judged(liar, "the note names gone.py", seen["event_id"], targets=["note.txt"]) == "verified_for_mission"
+    assert judged(liar, "the note mentions gone.py", seen["event_id"], targets=["note.txt"]) == "verified_for_mission"
 
 
 # -- input that nobody expects -----------------------------------------------------------------------------------------
@@ -203,7 +203,7 @@ def resealed(packet: Path, **changes: Any) -> None:
 
 
 def test_aol_101_aol_108_a_packet_that_was_sealed_again_does_not_agree_with_its_events(world: World, proof: Path) -> None:
-    reader = world.at(world.brain("elsewhere"))
+    reader = world.human(world.brain("elsewhere"))
     whole = proof.read_bytes()
     told = json.loads(whole)
     (claim,) = told["verified_claims"]
@@ -233,7 +233,7 @@ def test_aol_101_aol_108_a_packet_that_was_sealed_again_does_not_agree_with_its_
 
 
 def test_aol_108_files_that_are_no_packet_are_said_to_be_none(world: World, root: str, proof: Path) -> None:
-    reader = world.at(root)
+    reader = world.human(root)
     whole, odd = proof.read_bytes(), proof.with_name("odd.json")
 
     def checked(packet: bytes, *events: bytes) -> dict[str, Any]:

@@ -75,7 +75,7 @@ def test_the_value_comes_back_in_no_part_of_a_file_or_an_archive(world: World, r
         member.size = len(data := text.replace("filed", "sent").encode())
         tar.addfile(member, io.BytesIO(data))
 
-    taken = world.at(refusing).call("import", source=str(archive))
+    taken = world.human(refusing).call("import", source=str(archive))
 
     assert [one["code"] for one in taken["refused"]] == ["rejected_value"]
     assert world.at(refusing).seek("filed sent innocent")["results"] == []

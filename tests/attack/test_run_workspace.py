@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import socket
 import subprocess
 import threading
 import time
@@ -15,11 +16,9 @@ from hypothesis import strategies as st
 from hindbrain.domain.errors import PathRefused
 from hindbrain.engines.command_safety import judged
 from hindbrain.stores.command import Commands, _Kept, _read
-from hindbrain.stores.confined import landlock_version
+from hindbrain.stores.sandbox import Sandbox, available
 from hindbrain.stores.workspace import Workspace
 from tests.support.plants import box
-
-CONTAINED = pytest.mark.skipif(landlock_version() == 0, reason="this kernel has no Landlock")
 
 
 @pytest.fixture
@@ -156,6 +155,8 @@ def test_ctl_097_a_pattern_that_explodes_ends_in_time(space: Workspace) -> None:
 @pytest.fixture
 def commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Commands:
     """A workspace that lies inside of a home with a token, as it does in real."""
+    if available() is Sandbox.NONE:
+        pytest.skip("this machine has no sandbox, so no command runs unasked: test_run_sandbox shows that")
     home = tmp_path / "home"
     work, temporary = home / "runs" / "t" / "work", home / "runs" / "t" / "tmp"
     for place in (work, temporary):
@@ -177,7 +178,6 @@ def test_ctl_105_a_command_gets_no_key_and_no_place_of_ours(commands: Commands) 
     assert "PATH=/usr/local/bin:/usr/bin:/bin\n" in ran.output
 
 
-@CONTAINED
 def test_ctl_105_a_command_reads_no_token_and_writes_nowhere_else(commands: Commands, tmp_path: Path) -> None:
     home = tmp_path / "home"
     ran = commands.run(
@@ -188,23 +188,25 @@ def test_ctl_105_a_command_reads_no_token_and_writes_nowhere_else(commands: Comm
 
     assert ran.contained
     assert "SECRET" not in ran.output
-    assert ran.output.count("ermission denied") >= 6
     assert "fine\n" in ran.output
     assert (home / "token").read_text() == "SECRET-TOKEN"
     assert sorted(one.name for one in tmp_path.iterdir()) == ["home", "user"]
     assert sorted(one.name for one in home.iterdir()) == ["runs", "token"]
 
 
-@CONTAINED
 def test_ctl_105_a_command_cannot_end_who_started_it_and_connects_only_when_allowed(commands: Commands) -> None:
-    ran = commands.run("kill -9 $PPID; kill -9 1; echo alive")
-    connect = "exec 3<>/dev/tcp/127.0.0.1/9 || true"
-    refused = commands.run(f"bash -c '{connect}'", connect=False)
-    tried = commands.run(f"bash -c '{connect}'", connect=True)
+    commands.run(f"kill -9 {os.getpid()}; kill -9 {os.getppid()}; kill -9 $PPID; kill -9 1")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.setblocking(False)
+        connect = f"bash -c 'exec 3<>/dev/tcp/127.0.0.1/{server.getsockname()[1]} && echo connected'"
+        refused = commands.run(connect, connect=False)
+        with pytest.raises(BlockingIOError):
+            server.accept()
+        tried = commands.run(connect, connect=True)
+        server.accept()[0].close()
 
-    assert "alive" in ran.output
-    assert "ermission denied" in refused.output
-    assert "refused" in tried.output
+    assert "connected" not in refused.output
+    assert "connected" in tried.output
 
 
 def _alive(mark: str) -> bool:

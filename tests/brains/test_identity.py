@@ -73,7 +73,7 @@ def test_med_020_a_bootstrap_from_a_worktree_gives_the_repository_its_brain(worl
     assert (again["reused_existing_brain"], again["project_root"]) == (True, main)
     assert len(os.listdir(world.home.brains_dir)) == 1
     assert world.at(main).north()["reception"] is None
-    for cited in ("src/a.py", f"{linked}/src/a.py:3", f"{main}/src/a.py"):
+    for cited in ("src/a.py", f"{linked}/src/a.py:1", f"{main}/src/a.py"):
         assert actor.memorize("Cited", evidence=[cited])["light_evidence_resolved"] == 1
 
 

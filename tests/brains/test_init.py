@@ -49,6 +49,17 @@ def test_med_040_init_says_to_git_what_travels_and_warns(world: World) -> None:
     assert [name for name in IGNORED if not ignored(x, name)] == []
 
 
+def test_med_040_outside_git_nothing_is_said_of_a_commit(world: World) -> None:
+    plain = world.place / "plain"
+    plain.mkdir()
+
+    answer = world.at(str(plain)).call("init", path=str(plain))
+
+    assert answer["ok"], answer
+    assert answer["warning"] is None
+    assert "commit" not in answer["rendered"]
+
+
 @pytest.mark.req("MED-040", "MED-057")
 def test_med_040_private_keeps_claims_and_letters_out_of_git(world: World) -> None:
     x = world.repository("x")

@@ -41,7 +41,7 @@ def test_med_041_directories_are_made_at_the_first_write_with_the_names_of_the_l
     assert names_below(world.home.medulla_dir) == claims | databases | history
     archived = {name for name in names_below(own) if name.startswith("agent-memory/.history/")}
     graph = {"graph.db", "graph.db.lock"}
-    assert names_below(own) - archived == claims | databases | graph | history | {"project_brain.json"}
+    assert names_below(own) - archived == claims | databases | graph | history | {"project_brain.json", "repository.json"}
     assert {name for name in os.listdir(world.home.path) if not name.endswith(".lock")} == {"brains", "medulla"}
 
 

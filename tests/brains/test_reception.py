@@ -111,7 +111,7 @@ def test_med_024_a_write_from_a_root_without_a_brain_is_an_ordinary_refusal(worl
         ("memorize", {"node_label": "Z", "text": "z"}),
         ("boot_memory", {"action": "set", "key": "k", "value": 1}),
         ("boot_memory", {"action": "delete", "key": "k"}),
-        ("import", {"source": "/nowhere.tar.gz"}),
+        ("import", {"source": "nowhere.tar.gz", "as_candidates": True}),
         ("ingest", {"path": "."}),
     ],
     ids=["memorize", "boot-set", "boot-delete", "import", "ingest"],

@@ -102,12 +102,14 @@ def test_med_006_the_bound_brain_lends_its_code_to_a_stranger_and_never_its_memo
 def test_med_007_a_promotion_from_another_brain_leaves_the_session_where_it_is(world: World) -> None:
     x, y = world.brain("x"), world.brain("y")
     world.at(y).memorize("Shared lesson", "jitter helps")
-    session = world.at(x, "claude:orchestrator", session="s")
+    session = world.at(x, "human:founder", human=True, session="s")
     session.call("health")
+    refused = world.at(x).call("promote", brain=y, claim="Shared lesson", reason="seen twice")
 
     promoted = session.call("promote", brain=y, claim="Shared lesson", reason="seen twice")
     later = world.at(None, session="s").memorize("Still in x")
 
+    assert refused["error"]["code"] == "path_refused", "only a person shares the claim of another project"
     assert promoted["promoted"] is True
     assert promoted["witness_path"].startswith(str(world.store(y)))
     assert later["origin_brain"] == x
@@ -175,7 +177,7 @@ def test_med_014_an_ingest_root_is_covered_too(world: World) -> None:
     x = world.brain("x")
     library = world.repository("library", src__lib_py="y = 1\n")
 
-    answer = world.at(x).call("ingest", path=library, federation_intent=True)
+    answer = world.human(x).call("ingest", path=library, federation_intent=True)
 
     assert answer["ok"], answer
     assert world.at(os.path.join(library, "src")).memorize("Seen from the library")["origin_brain"] == x

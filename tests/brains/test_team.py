@@ -78,3 +78,49 @@ def test_the_medulla_is_the_teams(team: tuple[World, World, str, str]) -> None:
     (row,) = there.at(other).north("sign the release tag")["memory"]
     assert (row["tier"], row["chain"]["promoted_by"]) == ("medulla", "alice:orchestrator")
     assert there.file(None, "sign-every-tag").exists()
+
+
+@pytest.mark.parametrize("same_home", [True, False], ids=["one home", "two homes"])
+def test_a_forged_id_opens_no_brain_of_the_team(tmp_path: Path, postgres_schema_url: str, same_home: bool) -> None:
+    here, there = World(tmp_path / "a", store_url=postgres_schema_url), World(tmp_path / "b", store_url=postgres_schema_url)
+    there.place.mkdir(parents=True, exist_ok=True)
+    original = here.repository("app")
+    git(original, "add", "-A")
+    git(original, "commit", "-qm", "first")
+    assert here.at(original).call("init", path=original)["ok"]
+    here.at(original).memorize("Harbour lamp", "The harbour lamp is in the shed.")
+    world = here if same_home else there
+    hostile = world.repository("hostile", evil_py="1\n")
+    git(hostile, "add", "-A")
+    git(hostile, "commit", "-qm", "another first")
+    Path(hostile, ".hindbrain").mkdir()
+    Path(hostile, ".hindbrain", "brain.json").write_bytes(Path(original, ".hindbrain", "brain.json").read_bytes())
+
+    for name, more in (("init", {}), ("ingest", {"project_root": hostile})):
+        refused = world.at(hostile).call(name, path=hostile, **more)
+        assert refused["error"]["code"] == "human_needed", refused
+        assert world.at(hostile).north("where is the harbour lamp")["memory"] == []
+    assert world.at(hostile).call("memorize", node_label="Planted", text="planted")["refused"] == "brainless_root"
+
+    assert world.human(hostile).call("brain.confirm", path=hostile)["ok"]
+    assert [row["claim"] for row in world.at(hostile).north("where is the harbour lamp")["memory"]] == ["Harbour lamp"]
+    here.close()
+    there.close()
+
+
+def test_a_second_clone_in_one_home_still_joins_by_its_history(tmp_path: Path, postgres_schema_url: str) -> None:
+    world = World(tmp_path, store_url=postgres_schema_url)
+    original = world.repository("app")
+    git(original, "add", "-A")
+    git(original, "commit", "-qm", "first")
+    assert world.at(original).call("init", path=original)["ok"]
+    world.at(original).memorize("Harbour lamp", "The harbour lamp is in the shed.")
+    git(original, "add", "-A")
+    git(original, "commit", "-qm", "second")
+    clone = str(world.place / "clone")
+    git(original, "clone", "-q", original, clone)
+
+    assert world.at(clone).call("init", path=clone)["ok"]
+
+    assert [row["claim"] for row in world.at(clone).north("where is the harbour lamp")["memory"]] == ["Harbour lamp"]
+    world.close()

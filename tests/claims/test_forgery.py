@@ -163,7 +163,7 @@ def test_med_077_a_claim_over_64_kib_is_refused_at_write_and_named_at_ingest(wor
 @pytest.mark.req("MED-078")
 @pytest.mark.parametrize("value", ["./src/a.py:41", "src/a.py", ".\\src\\a.py:1-3", "src/a.py:41"])
 def test_med_078_an_evidence_path_is_normalised_and_tied_to_its_file(world: World, value: str) -> None:
-    x = world.brain("x", src__a_py="1\n")
+    x = world.brain("x", src__a_py="1\n" * 41)
 
     answer = world.at(x).call("memorize", node_label="Cited", claims=[block("Cited", evidence=[value])])
 
@@ -176,7 +176,7 @@ def test_med_078_an_evidence_path_is_normalised_and_tied_to_its_file(world: Worl
 
 @pytest.mark.req("MED-078")
 def test_med_078_a_shared_copy_asks_the_brain_of_its_origin_whether_the_file_changed(world: World) -> None:
-    x, y = world.brain("x", src__a_py="1\n"), world.brain("y", src__a_py="1\n")
+    x, y = world.brain("x", src__a_py="1\n" * 41), world.brain("y", src__a_py="1\n")
     world.at(x).memorize("Cited", evidence=["./src/a.py:41"])
     world.at(x, "claude:orchestrator").call("promote", brain=x, claim="Cited", reason="r")
     assert f"[𝔻 evidence: {x}#src/a.py:41]" in world.file(None, "cited").read_text()

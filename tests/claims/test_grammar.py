@@ -1,5 +1,7 @@
 """The claim file: what is written, what is read back, and that no text can forge structure."""
 
+import re
+import unicodedata
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 
 from hindbrain.domain.claim import looks_like_light, parse, render, slug_of
 from hindbrain.domain.errors import InvalidLabel
+from tests.support.light import light_file
 from tests.support.world import World, block
 
 EXAMPLE = """---
@@ -108,7 +111,16 @@ def test_med_062_a_file_that_says_little_is_served_and_nothing_is_guessed(world:
         ("CI flake: hall #2", "ci-flake-hall-2"),
         ("--a--", "a"),
         ("a\nb", "a-b"),
-        ("Ünïcode ß", "n-code"),
+        ("Ünïcode ß", "ünïcode-ß"),
+        ("Änïcode", "änïcode"),
+        ("日本語の設定", "日本語の設定"),
+        ("Привет мир", "привет-мир"),
+        ("हिन्दी नीति", "हिन्दी-नीति"),
+        ("Cafe\u0301", "café"),
+        ("Retry — with jitter", "retry-with-jitter"),
+        ("pay\u202eload \u200bnow", "payload-now"),
+        ("a\ufe0f\u3164b", "ab"),
+        ("☕ \u0301x", "x"),
     ],
 )
 def test_med_063_the_slug_of_a_label(label: str, slug: str) -> None:
@@ -116,7 +128,7 @@ def test_med_063_the_slug_of_a_label(label: str, slug: str) -> None:
 
 
 @pytest.mark.req("MED-063")
-@pytest.mark.parametrize("label", ["日本", "---", "!?", "…"])
+@pytest.mark.parametrize("label", ["🚀", "---", "!?", "…", "\u200b\u202e", "\u3164"])
 def test_med_063_a_label_without_a_slug_is_refused(world: World, label: str) -> None:
     x = world.brain("x")
 
@@ -135,7 +147,11 @@ def test_med_063_every_slug_is_a_plain_file_name(label: str) -> None:
     except InvalidLabel:
         assert not any(c in "abcdefghijklmnopqrstuvwxyz0123456789" for c in label.lower())
         return
-    assert all(c in "abcdefghijklmnopqrstuvwxyz0123456789-" for c in slug)
+    assert all(c == "-" or unicodedata.category(c)[0] in "LMN" for c in slug)
+    assert len(slug.encode()) <= 200
+    assert slug == unicodedata.normalize("NFC", slug)
+    if label.isascii():
+        assert slug == re.sub(r"[^a-z0-9]+", "-", label.lower()).strip("-")
     assert "--" not in slug
     assert slug == slug.strip("-") == slug_of(slug)
 
@@ -252,3 +268,61 @@ def test_med_076_files_are_plain_utf8_with_lf_and_a_final_newline(world: World) 
 @pytest.mark.req("MED-073")
 def test_med_073_the_complete_example_comes_back_byte_for_byte() -> None:
     assert render(parse(EXAMPLE)) == EXAMPLE
+
+
+@pytest.mark.req("MED-063")
+def test_labels_that_differ_in_an_accent_or_a_script_are_different_claims(world: World) -> None:
+    x = world.brain("x")
+    agent = world.at(x)
+    labels = ["Ünïcode", "Änïcode", "日本語の設定", "中文配置", "Привет мир", "n-code"]
+
+    for label in labels:
+        assert "superseded" not in agent.memorize(label, f"what {label} says")
+
+    files = sorted(path.name for path in world.store(x).glob("*.light.md"))
+    assert files == sorted(f"{slug_of(label)}.light.md" for label in labels)
+    for label in labels:
+        (version,) = agent.call("history", claim=label)["versions"]
+        assert f"what {label} says" in version["text"]
+    assert agent.memorize("UnIcode", "plain")["slug"] == "unicode"
+    assert agent.memorize(unicodedata.normalize("NFD", "Ünïcode"), "again")["superseded"] is True
+    world.restart()
+    assert agent.call("claims", query="中文配置")["claims"][0]["claim"] == "中文配置"
+    assert agent.call("doctor")["warnings"] == []
+
+
+@pytest.mark.req("MED-063")
+def test_a_long_label_of_any_script_gives_a_file_name_that_fits(world: World) -> None:
+    x = world.brain("x")
+    one, other = "設定" * 99 + "一", "設定" * 99 + "二"
+
+    for label in (one, other):
+        assert "superseded" not in world.at(x).memorize(label, "first")
+        assert world.at(x).memorize(label, "second")["superseded"] is True
+
+    names = [path.name for path in (*world.store(x).glob("*.md"), *world.store(x).glob(".history/*.md"))]
+    assert len(names) == 4
+    assert max(len(name.encode()) for name in names) <= 255
+    assert slug_of(slug_of(one)) == slug_of(one) != slug_of(other)
+
+
+@pytest.mark.req("MED-063", "MED-064")
+def test_a_claim_that_0_1_0_named_without_its_accents_keeps_its_name(world: World) -> None:
+    x = world.brain("x")
+    agent = world.at(x)
+    agent.memorize("Other")
+    text = light_file("Ünïcode", "first", Created=str(world.clock()))
+    world.file(x, "n-code").write_text(text, encoding="utf-8")
+    assert agent.seek("first")["results"][0]["slug"] == "n-code"
+
+    assert agent.memorize("Ünïcode", "second")["superseded"] is True
+    assert agent.memorize("Änïcode", "third")["slug"] == "änïcode"
+
+    versions = agent.call("history", claim="Ünïcode")["versions"]
+    assert ["second" in row["text"] for row in versions] == [True, False]
+    assert agent.call("learn", feedback="wrong", node_ids=["Ünïcode"])["claim_grades"][0]["slug"] == "n-code"
+    promoted = world.at(x, "claude:orchestrator").call("promote", brain=x, claim="Ünïcode", reason="r")
+    assert promoted["origin_claim"] == f"{x}#n-code"
+    assert f"Origin-Claim: {x}#n-code" in world.file(None, "n-code").read_text(encoding="utf-8")
+    assert world.human(x).call("forget", claim="Ünïcode", reason="r")["ok"]
+    assert sorted(path.name for path in world.store(x).glob("*.light.md")) == ["other.light.md", "änïcode.light.md"]

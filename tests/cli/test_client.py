@@ -15,17 +15,28 @@ from hypothesis import strategies as st
 
 from hindbrain import __version__
 from hindbrain.stores.home import Home, default_home
+from hindbrain.stores.owner_file import announce
 from hindbrain.stores.repository import canonical_root
 from hindbrain.surfaces import client
-from hindbrain.surfaces.client import OwnerGone, Who, call, caller_root, find_owner, home_path, read_owner, read_token
+from hindbrain.surfaces.client import (
+    OwnerAddress,
+    OwnerGone,
+    Who,
+    call,
+    caller_root,
+    find_owner,
+    home_path,
+    read_owner,
+    read_token,
+)
 from hindbrain.surfaces.exchange import header_value, request
-from tests.cli.strange import address_file, json_answer, strange_owner
+from tests.cli.strange import TOKEN, address_file, json_answer, strange_owner
 
 
 def ask(home: Path, timeout: float = 20.0) -> dict[str, object]:
     address = read_owner(str(home))
     assert address is not None
-    return call(address, "secret", "north", {"query": "ü"}, Who("/r/ü x", "codex:maker", "s-1"), timeout)
+    return call(address, TOKEN, "north", {"query": "ü"}, Who("/r/ü x", "codex:maker", "s-1"), timeout)
 
 
 def test_client_tells_the_owner_who_asks_and_from_where(tmp_path: Path) -> None:
@@ -35,7 +46,7 @@ def test_client_tells_the_owner_who_asks_and_from_where(tmp_path: Path) -> None:
     head, _, body = heard[0].decode("ascii").partition("\r\n\r\n")
     assert answer == {"ok": True, "rows": []}
     assert head.splitlines()[0] == "POST /api/op/north HTTP/1.1"
-    assert "Authorization: Bearer secret" in head
+    assert f"Authorization: Bearer {TOKEN}" in head
     assert "Hindbrain-Caller-Root: /r/%C3%BC%20x" in head
     assert "Hindbrain-Agent: codex:maker" in head
     assert "Hindbrain-Session: s-1" in head
@@ -105,14 +116,16 @@ def test_client_a_dead_owners_port_is_never_sent_the_token(tmp_path: Path) -> No
         assert address is not None
         ended = subprocess.Popen([sys.executable, "-c", ""])
         ended.wait()
-        address_file(tmp_path, address.port, pid=ended.pid)
+        kept = OwnerAddress(address.host, address.port, ended.pid, address.version, address.started_ms)
 
         with pytest.raises(OwnerGone) as gone:
-            ask(tmp_path)
+            call(kept, TOKEN, "north", {}, Who("/r", "codex:maker"))
+        address_file(tmp_path, address.port, locked=False)  # the number is of a living process, the writer is dead
+        found = read_owner(str(tmp_path)), find_owner(str(tmp_path))
 
     assert not gone.value.sent
     assert heard == []
-    assert find_owner(str(tmp_path)) is None
+    assert found == (None, None)
 
 
 def test_client_a_refused_connection_is_no_owner(tmp_path: Path) -> None:
@@ -157,7 +170,7 @@ def test_client_a_body_that_is_refused_by_its_size_still_gets_its_answer(tmp_pat
     with strange_owner(tmp_path, refusal):
         address = read_owner(str(tmp_path))
         assert address is not None
-        reply = request(address, "", "POST", "/api/op/x", {}, b" " * 3_000_000, 20.0)
+        reply = request(address, TOKEN, "POST", "/api/op/x", {}, b" " * 3_000_000, 20.0)
 
     assert reply.status == 413
     assert client.answer_of(reply.body)["error"] == {"code": "body_too_large"}
@@ -194,13 +207,16 @@ def test_client_finds_the_home_that_the_house_uses(
 
 def test_client_names_the_files_that_the_house_names(tmp_path: Path) -> None:
     home = Home(tmp_path)
-    token, human = home.token(), home.token(human=True)
-    home.owner_file.write_text(json.dumps({"pid": os.getpid(), "host": "127.0.0.1", "port": 9, "version": __version__}))
+    tokens = home.tokens()
+    held = announce(home.owner_file, {"pid": os.getpid(), "host": "127.0.0.1", "port": 9, "version": __version__})
 
-    assert (read_token(str(tmp_path)), read_token(str(tmp_path), human=True)) == (token, human)
+    assert (read_token(str(tmp_path)), read_token(str(tmp_path), human=True)) == (tokens.agent, tokens.human)
+    assert read_token(str(tmp_path), hook=True) == tokens.hook
     address = read_owner(str(tmp_path))
     assert address is not None
     assert address.url == "http://127.0.0.1:9"
+    os.close(held)
+    assert read_owner(str(tmp_path)) is None
 
 
 @pytest.mark.req("MED-017")

@@ -155,7 +155,7 @@ def test_gr_180_a_mistyped_command_exits_2_with_the_nearest_names(
 
 
 def test_help_every_command_that_a_text_tells_to_run_exists() -> None:
-    parts = [op["name"].split(".") for op in ON_THE_CLI]
+    parts = [name.split(".") for name in (*(op["name"] for op in ON_THE_CLI), *cli.LOCAL)]
     groups = sorted({" ".join(one[:depth]) for one in parts for depth in (1, 2) if len(one) > depth})
     families = "|".join(reversed(groups))  # the longer name first
     told = re.compile(rf"(?:^|[`:] ?|\brun |\bthen |\bwith )hindbrain ((?:(?:{families}) )?[a-z][a-z-]*)")

@@ -7,7 +7,7 @@ import pytest
 
 from tests.cli.described import described, write_manifest
 from tests.cli.program import Ended, Program
-from tests.cli.strange import json_answer, strange_owner
+from tests.cli.strange import HUMAN_TOKEN, json_answer, strange_owner
 
 FORGET = described(
     "forget",
@@ -23,7 +23,7 @@ WORDS = ("forget", "retry-policy", "--reason", "wrong")
 def at_terminal(program: Program, typed: str, *words: str) -> tuple[Ended, list[bytes]]:
     with strange_owner(program.home, json_answer({"ok": True, "rendered": "Forgot it."})) as heard:
         write_manifest(program.home, FORGET)
-        (program.home / "human-token").write_text("human-secret\n")
+        (program.home / "human-token").write_text(HUMAN_TOKEN + "\n")
         return program.at_terminal(*words, say=[("to go on: ", typed)]), heard
 
 
@@ -35,7 +35,7 @@ def test_human_an_act_is_shown_and_confirmed_by_typing_its_name(program: Program
     assert "reason: wrong" in ended.out
     assert "Type retry-policy to go on:" in ended.out
     assert "Forgot it." in ended.out
-    assert b"Authorization: Bearer human-secret\r\n" in heard[0]
+    assert f"Authorization: Bearer {HUMAN_TOKEN}\r\n".encode() in heard[0]
     assert json.loads(heard[0].split(b"\r\n\r\n")[1]) == {"slug": "retry-policy", "reason": "wrong"}
 
 

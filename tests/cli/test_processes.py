@@ -100,9 +100,9 @@ def test_processes_status_tells_of_an_owner_that_does_not_answer(program: Progra
 
 def test_processes_stop_ends_an_owner_that_does_not_know_our_token_any_more(program: Program) -> None:
     program.given(**OWNER).answer("health")
-    (program.home / "token").write_text("another\n")
+    (program.home / "token").write_text("x" * 43 + "\n")
 
-    assert program.answer("status")["owner"]["status"] == "refused"
+    assert program.answer("status")["owner"]["status"] == "silent"
     assert program.answer("stop")["stopped"] is True
 
 
@@ -122,7 +122,7 @@ def test_processes_stop_ends_the_owner_and_says_so(program: Program) -> None:
 def test_processes_stop_never_signals_a_stranger_with_the_owners_old_number(program: Program) -> None:
     stranger = subprocess.Popen([sys.executable, "-c", "import sys; sys.stdin.read()"], stdin=subprocess.PIPE)
     try:
-        address_file(program.home, 1, pid=stranger.pid)
+        address_file(program.home, 1, pid=stranger.pid, locked=False)
 
         answer = program.answer("stop")
 

@@ -13,7 +13,7 @@ from hindbrain.domain.errors import OwnerRunning
 from hindbrain.stores.locks import locked
 from hindbrain.surfaces.client import read_owner, remote_session
 from tests.cli.program import end_owner, git_repository
-from tests.cli.strange import address_file, json_answer, strange_owner
+from tests.cli.strange import HUMAN_TOKEN, address_file, json_answer, strange_owner
 
 
 @pytest.fixture
@@ -93,9 +93,9 @@ def test_remote_an_owner_of_another_release_line_is_not_used(home: Path, tmp_pat
 
 def test_remote_a_person_calls_with_their_own_token(home: Path, tmp_path: Path) -> None:
     with strange_owner(home, json_answer({"ok": True})) as heard:
-        (home / "human-token").write_text("human-secret\n")
+        (home / "human-token").write_text(HUMAN_TOKEN + "\n")
         session = remote_session(home, caller(tmp_path, Channel.HUMAN), start=False)
         assert session is not None
         session.call("forget", claim="x")
 
-    assert b"Authorization: Bearer human-secret\r\n" in heard[0]
+    assert f"Authorization: Bearer {HUMAN_TOKEN}\r\n".encode() in heard[0]

@@ -83,7 +83,7 @@ def test_words_boot_memory_and_failures_name_what_they_are_about(world: World, t
 
     said = world.at(x).call("boot_memory", action="set", key="deploy.target", value="staging")["rendered"]
     unknown = world.at(x).call("promote", claim="Nothing", reason="r")
-    nowhere = world.at(x).call("export", target=str(tmp_path / "nowhere" / "x.tar.gz"))
+    nowhere = world.human(x).call("export", target=str(tmp_path / "nowhere" / "x.tar.gz"))
 
     assert said == "Set “deploy.target” in x."
     assert unknown["error"]["fix"] == "seek shows what there is"

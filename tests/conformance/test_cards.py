@@ -45,7 +45,7 @@ def texts(scholar: Scholar, words: str, **more: Any) -> set[str]:
 @pytest.mark.req("CONF-03")
 def test_conf_03_no_background_pass_mixes_the_cards_of_two_scopes(any_world: World, tmp_path: Path) -> None:
     """Equal words and evidence in three brains, cards at every place of their way, and everything that happens beside calls."""
-    assert any_world.at(None).call("model.install", path=str(tiny_weights(tmp_path / "weights")))["ok"]
+    assert any_world.human(None).call("model.install", path=str(tiny_weights(tmp_path / "weights")))["ok"]
     here = {name: Scholar(any_world, any_world.brain(name)) for name in ("a", "b", "c")}
     shared = here["a"].promoted("Lamps of everybody are counted.", tier="dao_ren", domain="global")
     own = {}
@@ -76,7 +76,7 @@ def test_conf_03_no_background_pass_mixes_the_cards_of_two_scopes(any_world: Wor
 
 @pytest.mark.req("CONF-06")
 def test_conf_06_a_context_is_the_same_byte_for_byte_after_every_derived_file_was_dropped(world: World, tmp_path: Path) -> None:
-    assert world.at(None).call("model.install", path=str(tiny_weights(tmp_path / "weights")))["ok"]
+    assert world.human(None).call("model.install", path=str(tiny_weights(tmp_path / "weights")))["ok"]
     here, rng = Scholar(world, world.brain("app")), random.Random(11)
     words = ["".join(rng.choices("bcdfghjklmnpqrstvwz", k=9)) for _ in range(6)]
     for number, word in enumerate(words):
@@ -219,7 +219,7 @@ def test_conf_11_an_import_brings_no_rejected_value_in_any_part_of_a_card(any_wo
     neighbour = str(stating(there, statement=NEIGHBOUR)["card_id"])
     there.ok("export", target=str(tmp_path / "b.tar.gz"))
 
-    report = here.ok("import", source=str(tmp_path / "b.tar.gz"))
+    report = here.ok("import", source=str(tmp_path / "b.tar.gz"), as_candidates=True)
 
     refused = {one["name"]: one["code"] for one in report["refused"]}
     assert {name: refused.get(card) for name, card in made.items()} == dict.fromkeys(made, "rejected_value")

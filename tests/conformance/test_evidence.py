@@ -51,7 +51,7 @@ def test_conf_04_every_row_of_evidence_that_is_shown_resolves_to_a_living_record
 
 @pytest.mark.req("CONF-05")
 def test_conf_05_a_source_that_is_forgotten_takes_every_derived_kind_with_it(any_world: World, tmp_path: Path) -> None:
-    assert any_world.at(None).call("model.install", path=str(tiny_weights(tmp_path / "weights")))["ok"]
+    assert any_world.human(None).call("model.install", path=str(tiny_weights(tmp_path / "weights")))["ok"]
     root = any_world.brain("app")
     agent, human = any_world.at(root), any_world.human(root)
     for word in (GONE, SIBLING):

@@ -61,7 +61,7 @@ def test_conf_14_forgotten_content_is_absent_everywhere_and_stays_so(any_world: 
     assert SIBLING.encode() in after
     assert not any(word.encode() in after for word in (*WORDS, SLUG))
 
-    report = any_world.at(a).call("import", source=before)
+    report = any_world.human(a).call("import", source=before)
     assert [(one["name"], one["code"]) for one in report["refused"]] == [(SLUG, "rejected_value")]
     assert any_world.at(a).call("history", claim=SLUG)["error"]["code"] == "unknown_claim"
     assert found(any_world, a, f"{TEXT} heron pier") == [SIBLING]
@@ -119,9 +119,9 @@ def copied(any_world: World) -> tuple[World, dict[str, str], str]:
         roots[name] = any_world.brain(name)
         any_world.at(roots[name]).memorize(f"Heron of {name}", f"{SIBLING} of {name}")
     export, _ = exported(any_world, roots["a"], "from-a")
-    assert SLUG in any_world.at(roots["b"]).call("import", source=export)["taken"]
+    assert SLUG in any_world.human(roots["b"]).call("import", source=export)["taken"]
     second, _ = exported(any_world, roots["b"], "from-b")
-    assert SLUG in any_world.at(roots["c"]).call("import", source=second)["taken"]
+    assert SLUG in any_world.human(roots["c"]).call("import", source=second)["taken"]
     for root in roots.values():
         assert TEXT in found(any_world, root, TEXT)
     return any_world, roots, export
@@ -149,8 +149,7 @@ def test_conf_17_no_export_brings_it_back_into_any_brain(copied: tuple[World, di
 
     for root in roots.values():
         for more in ({}, {"tier": "medulla"}):
-            taker = world.human(root) if more else world.at(root, CHIEF)  # the medulla is restored by a person
-            report = taker.call("import", source=export, **more)
+            report = world.human(root).call("import", source=export, **more)
             assert [one["name"] for one in report["refused"]] == [SLUG], (root, more)
 
     assert traces(world) == []

@@ -211,7 +211,7 @@ def test_conf_13_a_second_ingest_makes_no_second_unit(any_world: World) -> None:
     any_world.human(a).call("reject", claim="harbour-port")
     versions = any_world.at(a).call("history", claim="harbour-port")["versions"]
 
-    report = any_world.at(a).call("import", source=export)
+    report = any_world.human(a).call("import", source=export)
     any_world.file(a, "harbour-port").write_text(text)
     any_world.file(a, "harbour-port-2").write_text(text.replace("Node: Harbour port", "Node: Harbour port 2"))
     told = found(any_world, a, "default port lamp harbour")

@@ -48,7 +48,7 @@ def test_mind_413_mind_424_the_bus_lies_in_files_of_its_own_and_no_database_is_m
     scene.ok("cowork.ack", agent_id="b", message_id=sent)
     assert scene.drained("b") == ["hello\n`there`"]
     assert scene.databases() == []
-    assert {one.split("/")[0] for one in files(world.home.path)} == {"runtime"}
+    assert {one.split("/")[0] for one in files(world.home.path)} == {"checkouts", "runtime"}
     for path in world.home.path.rglob("*"):
         assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600), path
 

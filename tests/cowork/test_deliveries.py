@@ -297,7 +297,7 @@ def test_a_damaged_registry_is_said_and_not_overwritten(scene: BusScene) -> None
 
     with still(scene.world.home.path):
         for operation, given in (("cowork.agents", {}), ("cowork.register", {"agent_id": "d", "tool": "x"})):
-            assert code_of(scene.call(operation, **given)) == "store_unavailable"
+            assert code_of(scene.call(operation, **given)) == "store_damaged"
 
 
 def test_the_bell_rings_with_names_and_without_words(scene: BusScene) -> None:

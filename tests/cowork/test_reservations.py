@@ -165,7 +165,7 @@ def test_a_damaged_file_is_told_and_left_alone(world: World) -> None:
 
     with still(scene.place):
         for operation, more in (("cowork.reserve", {"paths": ["x"]}), ("cowork.release", {}), ("cowork.reservations", {})):
-            assert code_of(scene.call(operation, agent_id="a", **more)) == "store_unavailable"
+            assert code_of(scene.call(operation, agent_id="a", **more)) == "store_damaged"
 
 
 def test_a_repository_has_an_end_of_reservations(world: World) -> None:

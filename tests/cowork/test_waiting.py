@@ -264,7 +264,7 @@ def test_many_may_wait_by_the_owner_while_others_work_and_all_are_woken(served: 
 
 def test_over_events_each_message_is_told_whoever_wrote_it(served: tuple[RunningOwner, str]) -> None:
     owner, root = served
-    with owner.stream("/api/events") as stream:
+    with owner.stream("/api/events", hindbrain_caller_root=root) as stream:
         assert (stream.next() or {})["event"] == "hello"
         there = program(owner.home, root, "cowork", "send", "--from", "a", "--to", "b", "--message", "x", "--json")
         sent = json.loads(there.communicate(timeout=LIMIT_S)[0])["message_id"]

@@ -161,6 +161,7 @@ def test_a_refused_finding_is_named_and_the_rest_lands(world: World) -> None:
         {"text": "it lies elsewhere", "evidence": ["../../etc/passwd"]},
         "word " * 20_000,
         "a NUL \x00 in it",
+        {"text": "it has few lines", "evidence": ["src/worker/retry.py:99999"]},
         "The retry path runs twice.",
     ]
 
@@ -172,6 +173,7 @@ def test_a_refused_finding_is_named_and_the_rest_lands(world: World) -> None:
         (2, "path_refused"),
         (3, "claim_too_large"),
         (4, "invalid_params"),
+        (5, "invalid_params"),
     ]
     assert len(answer["learned"]["memorized"]) == 1
     assert TOKEN not in str(answer)
@@ -179,7 +181,7 @@ def test_a_refused_finding_is_named_and_the_rest_lands(world: World) -> None:
         entry["payload"]["code"] for entry in mother.call("ledger.show", limit=100)["entries"] if entry["act"] == "call.refused"
     ]
     assert sorted(acts) == ["hygiene", "rejected_value"]
-    assert [(row["findings_landed"], row["findings_refused"]) for row in outcomes(world, root)] == [(1, 5)]
+    assert [(row["findings_landed"], row["findings_refused"]) for row in outcomes(world, root)] == [(1, 6)]
 
 
 def test_telling_the_same_twice_changes_nothing(world: World) -> None:

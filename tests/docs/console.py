@@ -28,7 +28,7 @@ _PART = re.compile(
     r"^(?P<fence>`{3,})console\n(?P<shown>.*?)^(?P=fence)$|^<!-- given\n(?P<given>.*?)^-->$", re.MULTILINE | re.DOTALL
 )
 _EXIT = re.compile(r"#\s*exit\s+(\d+)\s*$")
-_ASKED = re.compile(r"(to go on: )(.+)$")
+_ASKED = re.compile(r"(to go on: |Go on\? \[y/N\] )(.+)$")
 
 # What differs from run to run, on both sides of the comparison.
 _VARYING = (
@@ -146,13 +146,17 @@ class Terminal:
         )
         os.close(slave)
         try:
-            shown = self._watch(master, command.typed)
+            shown = self._watch(master, self._typed(command))
             return process.wait(LIMIT_S), shown
         finally:
             os.close(master)
             if process.poll() is None:
                 process.kill()
                 process.wait()
+
+    def _typed(self, command: Command) -> str | None:
+        """What the reader types: a page shows the home directory as a tilde, as a shell would have read it."""
+        return command.typed.replace("~", self.home, 1) if command.typed is not None else None
 
     @staticmethod
     def _watch(master: int, typed: str | None) -> str:
@@ -169,7 +173,7 @@ class Terminal:
             if not data:
                 return seen.decode("utf-8", "replace")
             seen += data
-            if typed is not None and seen.endswith(b"to go on: "):
+            if typed is not None and seen.endswith((b"to go on: ", b"[y/N] ")):
                 os.write(master, f"{typed}\n".encode())
                 typed = None
         raise AssertionError(f"the command did not end within {LIMIT_S} s; it printed: {seen.decode('utf-8', 'replace')}")

@@ -1,6 +1,7 @@
 """Fields: a recommended list, and a hint when a name is another spelling of one that is known (MIND-209 to MIND-212)."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,7 @@ def test_mind_210_eight_fields_with_their_domains(world: World) -> None:
 
 @pytest.mark.req("MIND-209", "MIND-211")
 def test_mind_209_the_list_is_guidance_and_touches_nothing(world: World) -> None:
+    shutil.rmtree(world.home.path)
     assert world.at(None).call("scope.fields")["ok"]
     assert not world.home.path.exists()
     actor = world.at(world.brain("app"))

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -146,8 +145,26 @@ def test_mind_217_every_export_becomes_turns(root: str, actor: Actor, name: str,
     assert answer["formats"] == {form: 1}
     found = rows(actor, thread=thread)
     assert [row["content"] for row in found[:2]] == [QUESTION, ANSWER]
-    assert {(row["source_type"], row["provenance"]) for row in found} == {("conversation", "human")}
+    assert {row["source_type"] for row in found} == {"conversation"}
+    machine = form in ("claude", "codex", "chatgpt")  # the others say of no turn that a model said it
+    assert [row["provenance"] for row in found[:2]] == ["human", "runtime" if machine else "human"]
+    assert ("(runtime, " in actor.call("memory.get", evidence_id=found[1]["id"])["rendered"]) is machine
     assert took(actor, path=name)["chunks"] == 0
+
+
+@pytest.mark.parametrize("role", ["assistant", "Assistant", "tool", "system", "model", "developer"])
+def test_what_a_machine_said_is_not_human_and_reading_it_again_keeps_it_once(root: str, actor: Actor, role: str) -> None:
+    said = [{"session": "k", "role": "user", "text": "shall we go"}, {"session": "k", "role": role, "text": "by boat"}]
+    put(root, "k.jsonl", jsonl(*said))
+    took(actor, path="k.jsonl")
+    first = rows(actor)
+    assert [row["provenance"] for row in first] == ["human", "runtime"]
+
+    actor.call("memory.reindex", force=True)
+    assert [row["id"] for row in rows(actor)] == [row["id"] for row in first]
+    put(root, "k.jsonl", jsonl(said[0]))
+    actor.call("memory.reindex", force=True)
+    assert [row["content"] for row in rows(actor)] == ["shall we go"]
 
 
 def test_a_conversation_that_grew_gains_its_new_turns_and_their_neighbours(root: str, actor: Actor) -> None:
@@ -207,11 +224,11 @@ def test_an_agent_reads_no_file_outside_of_its_project(world: World, root: str, 
     if where == "link":
         os.symlink(outside, path)
 
-    over_mcp = Actor(world, replace(actor.caller, reads_files=False))
+    world.home.places_file.unlink()
 
-    answer = over_mcp.call("memory.ingest", path=path)
+    answer = actor.call("memory.ingest", path=path)
 
-    assert answer["error"]["code"] == "human_needed"
+    assert answer["error"]["code"] == "path_refused"
     assert rows(actor) == []
     assert world.human(root).call("memory.ingest", path=path)["chunks"] == 1
 
@@ -370,7 +387,7 @@ def test_mind_226_sources_of_an_older_version_are_read_again(
     ids = {row["id"] for row in rows(actor)}
     assert actor.call("memory.reindex")["sources"] == 1
 
-    assert {row["normalize_version"] for row in rows(actor, source="a.md")} == {2}
+    assert {row["normalize_version"] for row in rows(actor, source="a.md")} == {3}
     assert {row["id"] for row in rows(actor)} == ids
     assert actor.call("memory.reindex")["sources"] == 0
     assert actor.call("memory.reindex", stale=True, force=True)["error"]["code"] == "invalid_params"

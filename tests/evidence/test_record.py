@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.evidence_sources import jsonl
 from tests.support.world import Actor, World
 
 VERBATIM = 'He said "naïve" 🚀 道\r\n  and left\t'
@@ -80,6 +81,26 @@ def test_mind_076_trust_follows_the_channel(world: World) -> None:
     assert (human["provenance"], agent["provenance"]) == ("human", "runtime")
 
 
+@pytest.mark.req("MIND-032")
+def test_mind_032_only_a_person_can_call_something_human(world: World) -> None:
+    root = world.brain("app")
+    agent, person = world.at(root, "human:founder"), world.human(root)
+    log = jsonl({"type": "assistant", "sessionId": "s", "message": {"content": "I am sure"}})
+
+    refused = [
+        agent.call("record", text="taught", provenance="human"),
+        agent.call("memory.ingest", text="taught", provenance="human"),
+        agent.call("memory.ingest", text=log, provenance="human"),
+    ]
+    typed = [one.call("memory.ingest", text=f"typed by {number}")["created"][0] for number, one in enumerate((agent, person))]
+    answered = person.call("record", text="as the model said", role="assistant")
+
+    assert [one["error"]["code"] for one in refused] == ["human_needed"] * 3
+    assert [agent.call("memory.get", evidence_id=one)["provenance"] for one in typed] == ["runtime", "human"]
+    assert answered["provenance"] == "runtime"
+    assert agent.call("memory.get", evidence_id=answered["evidence_id"])["provenance"] == "runtime"
+
+
 @pytest.mark.req("MIND-022")
 def test_mind_022_the_same_observation_is_one_row(actor: Actor) -> None:
     planned = actor.call("record", text="the ferry left", wing="app", room="auth", dry_run=True)
@@ -122,7 +143,7 @@ def test_mind_080_tags_filter_and_contradictions_stand(actor: Actor) -> None:
 
 @pytest.mark.req("MIND-081")
 def test_mind_081_every_kind_of_observation_is_evidence(world: World) -> None:
-    actor = world.at(world.brain("app"))
+    actor = world.human(world.brain("app"))
     kinds = ("research", "runtime", "human", "runtime", "research", "research")
 
     for number, kind in enumerate(kinds):
@@ -145,7 +166,7 @@ def test_mind_081_every_kind_of_observation_is_evidence(world: World) -> None:
         ({"text": "x", "tags": [""]}, "invalid_params"),
         ({"text": "x", "wing": "a\nb"}, "invalid_params"),
         ({"text": "x", "said_at": "soon"}, "invalid_params"),
-        ({"text": "x", "cwd": "docs"}, "path_refused"),
+        ({"text": "x", "cwd": "/"}, "path_refused"),
         ({"text": "key ghp_" + "a1B2c3D4e5F6" * 3}, "hygiene"),
         ({"text": "x", "speaker": "ghp_" + "a1B2c3D4e5F6" * 3}, "hygiene"),
     ],

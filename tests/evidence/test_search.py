@@ -77,9 +77,16 @@ def test_mind_235_an_empty_answer_says_how_much_its_filters_let_through(actor: A
 def test_mind_235_filters_come_before_the_cut(actor: Actor, any_world: World) -> None:
     loud = jsonl(*({"session": f"s{i}", "text": f"ferry ferry ferry {i}"} for i in range(500)))
     assert actor.call("memory.ingest", text=loud, wing="a")["chunks"] == 500
-    kept(actor, "once a ferry", wing="b", room="r", field="boats", tags=["t"], source="log", provenance="human")
+    kept(actor, "once a ferry", wing="b", room="r", field="boats", tags=["t"], source="log", provenance="research")
 
-    for name, value in {"wing": "b", "room": "r", "field": "boats", "tag": "t", "source": "log", "provenance": "human"}.items():
+    for name, value in {
+        "wing": "b",
+        "room": "r",
+        "field": "boats",
+        "tag": "t",
+        "source": "log",
+        "provenance": "research",
+    }.items():
         wing = {"wing": "b"} if name == "provenance" else {}
         assert [row["content"] for row in found(actor, "ferry", top_k=5, **{name: value}, **wing)] == ["once a ferry"]
 

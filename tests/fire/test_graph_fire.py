@@ -109,11 +109,12 @@ def test_files_that_changed_since_the_ingest_are_told_and_taken_in(copy: World, 
     assert bool(call("activate", query="put_in_its_place")["activated"]) == (change == "edited")
 
 
-def test_a_lost_graph_is_made_again_from_all_its_roots(copy: World, planted: Planted, tmp_path: Path) -> None:
+def test_a_lost_graph_is_made_again_from_all_its_roots(copy: World, planted: Planted) -> None:
     call = caller(copy, planted)
-    beside = tmp_path / "beside"
+    beside = copy.place / "beside"
     beside.mkdir()
     (beside / "other.py").write_text("def from_beside():\n    return 2\n")
+    copy.register_place()
     assert call("ingest", path=str(beside), mode="merge")["ok"]
     before = answers(call), order(call, "from_beside")
     copy.close()

@@ -210,4 +210,4 @@ def test_gr_export_an_unknown_node_is_told_with_the_nearest(world: World) -> Non
     answer = agent.call("graph.export", format="svg", node="pkg/hubb.zz")
 
     assert answer["ok"] is False
-    assert "file::pkg/hub.zz" in answer["suggestions"]
+    assert "file::pkg/hub.zz" in answer["error"]["suggestions"]

@@ -212,6 +212,71 @@ def test_gr_058_a_cited_line_is_followed_and_its_change_is_told(world: World, no
     assert told["lines"] == found["lines"]
 
 
+@pytest.mark.req("MED-198")
+@pytest.mark.parametrize("evidence", ["src/a.py", "src/a.py::run", "src/a.py:4-5"])
+@pytest.mark.parametrize(
+    ("now", "contradicted"),
+    [
+        (CODE + "# more\n", False),
+        ("\n\n" + CODE + "\n", False),
+        (CODE.replace("return 1\n", "return 1  # once\n"), False),
+        (CODE.replace("    return 1\n", "    # once\n\n    return 1\n"), False),
+        (CODE.replace("return 1\n", "return 7  # once\n"), True),
+        (CODE.replace("    return 1\n", '    return "# 1"\n'), True),
+    ],
+    ids=["appended", "blank", "trailing", "inside", "code", "string"],
+)
+def test_a_comment_or_a_blank_line_contradicts_nothing(world: World, evidence: str, now: str, contradicted: bool) -> None:
+    x = world.brain("x", src__a_py=CODE)
+    memorize(world, x, evidence)
+    write(x, src__a_py=now)
+
+    (row,) = [one for one in world.at(x).call("seek", query="lesson")["results"] if one["kind"] == "light"]
+
+    assert row.get("contradicted_by_code", False) is row["stale"] is contradicted
+    assert [one["evidence_path"] for one in stale(world, x)] == ["src/a.py"]  # its bytes are others
+
+
+def test_a_cited_comment_that_was_edited_is_changed_evidence(world: World) -> None:
+    x = world.brain("x", src__a_py="# once\n" + CODE)
+    memorize(world, x, "src/a.py:1")
+    write(x, src__a_py="# twice\n" + CODE)
+
+    (row,) = [one for one in world.at(x).call("seek", query="lesson")["results"] if one["kind"] == "light"]
+
+    assert row["contradicted_by_code"] is row["stale"] is True
+
+
+@pytest.mark.parametrize("name", ["a.js", "a.rs", "a.go", "a.c", "a.kt", "a.sql", "a.toml", "a.sh"])
+def test_comments_of_other_languages_contradict_nothing(world: World, name: str) -> None:
+    mark = {"sql": "--", "toml": "#", "sh": "#"}.get(name.partition(".")[2], "//")
+    x = world.brain("x")
+    Path(x, name).write_text("x = 1\n", encoding="utf-8")
+    memorize(world, x, name)
+    Path(x, name).write_text(f"{mark} it's one\n\nx = 1\n", encoding="utf-8")
+    (row,) = [one for one in world.at(x).call("seek", query="lesson")["results"] if one["kind"] == "light"]
+    assert "contradicted_by_code" not in row
+    Path(x, name).write_text("x = 2\n", encoding="utf-8")
+
+    (row,) = [one for one in world.at(x).call("seek", query="lesson")["results"] if one["kind"] == "light"]
+
+    assert row["contradicted_by_code"] is row["stale"] is True
+
+
+@pytest.mark.req("MED-111")
+def test_a_contradicted_row_is_stale_on_every_surface_that_shows_it(world: World) -> None:
+    x = world.brain("x", src__a_py=CODE)
+    memorize(world, x, "src/a.py")
+    write(x, src__a_py="changed = 1\n")
+    agent = world.at(x)
+
+    rows = [*agent.call("north", task="lesson")["memory"], *agent.call("claims")["claims"]]
+
+    assert rows
+    assert all(row["stale"] is row["contradicted_by_code"] is True for row in rows)
+    assert "stale, cited code changed since" in agent.call("north", task="lesson")["rendered"]
+
+
 def test_gr_058_a_range_of_lines_is_followed_as_one(world: World) -> None:
     x = world.brain("x", src__a_py=CODE)
     memorize(world, x, "src/a.py:8-9")

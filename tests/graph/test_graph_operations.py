@@ -625,7 +625,7 @@ def test_conf_another_project_cannot_be_named(world: World) -> None:
     other, _ = small_project(world, "y")
     _, agent = small_project(world, "x")
 
-    assert agent.call("activate", query="hub", brain=other)["error"]["code"] == "invalid_params"
+    assert agent.call("activate", query="hub", brain=other)["error"]["code"] == "path_refused"
     assert agent.call("impact", node_id=HUB, brain="analysis:none")["error"]["code"] == "unknown_brain"
 
 

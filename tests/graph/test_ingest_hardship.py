@@ -84,10 +84,12 @@ def test_gr_014_a_file_that_hangs_its_parser_is_skipped_and_the_others_are_read(
     assert all("longer than" in answer.reason for answer in answers)
 
 
-def test_gr_014_a_worker_that_is_killed_costs_one_file(tmp_path: Path) -> None:
+@pytest.mark.parametrize("files", [60, 600])
+def test_gr_014_a_worker_that_is_killed_costs_one_file(tmp_path: Path, files: int) -> None:
+    """With many files it has answers left when it dies, and is given more while they are read."""
     wanted = []
-    for number in range(60):
-        path = tmp_path / f"m{number:02}.py"
+    for number in range(files):
+        path = tmp_path / f"m{number:03}.py"
         path.write_text(f"def f{number}(): ...\n")
         wanted.append(Wanted(path.name, str(path), 20))
     hands = Workers()
@@ -95,6 +97,7 @@ def test_gr_014_a_worker_that_is_killed_costs_one_file(tmp_path: Path) -> None:
     first = next(answers)
     (child,) = children()
     os.kill(child, signal.SIGKILL)
+    os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
 
     rest = list(answers)
     hands.close()

@@ -10,6 +10,7 @@ import pytest
 
 from hindbrain.services.events import Event
 from tests.graph.test_ingest import graph, write
+from tests.support.fire_brain import DAMAGES
 from tests.support.world import World, git
 
 PATIENCE = 60  # seconds; a busy machine needs some of them
@@ -139,3 +140,21 @@ def test_gr_176_a_process_that_does_not_stay_watches_nothing(world: World) -> No
     world.app.house.tick()
 
     assert world.app.house.watching.watched() == set()
+
+
+def test_f34_an_owner_makes_a_damaged_graph_again_by_itself(resident: World) -> None:
+    x = resident.brain("x", a_py="def old(): ...\n")
+    resident.close()
+    brain = resident.home.project(x)
+    assert brain is not None
+    DAMAGES["middle"](resident.home.brain_dir(brain) / "graph.db")
+    here = resident.at(x)
+    assert here.seek("old")["ok"]
+    assert "graph_lost" in {gap["kind"] for gap in here.seek("old")["honest_gaps"]}
+    ear = Ear(resident)
+
+    resident.app.house.tick()
+
+    assert ear.until(lambda: any(event["act"] == "graph.rebuild" for event in ear.heard))
+    assert "file::a.py::fn::old" in graph(resident, x).arrays().ids
+    assert here.seek("old")["honest_gaps"] == []

@@ -12,6 +12,7 @@ from hindbrain.services.gym.fixtures import Fixtures
 from hindbrain.services.gym.probing import Probe
 from hindbrain.services.gym.reproduction import Reproducer
 from tests.support.gym import HUNTS, outcomes
+from tests.support.plants import CONTAINED
 
 SEEDED = ("clix", "pooled", "tabular", "reviewed", "relay")
 
@@ -107,6 +108,7 @@ def test_aol_221_the_scan_finds_a_key_wherever_it_was_put(tmp_path: Path) -> Non
     assert [line for line in fixtures.scan("clix", tmp_path / "lane") if "hint.txt" in line]
 
 
+@CONTAINED
 def test_aol_227_a_finding_with_a_failing_test_is_confirmed_by_running_it() -> None:
     judge, seed = Reproducer(Fixtures()), Fixtures().key("clix").seeds[0]
 
@@ -129,6 +131,7 @@ def test_aol_227_a_finding_with_a_failing_test_is_confirmed_by_running_it() -> N
         (None, "not_reproduced", "brings no test"),
     ],
 )
+@CONTAINED
 def test_aol_227_a_test_that_shows_nothing_confirms_nothing(test: str | None, verdict: str, why: str) -> None:
     ruled = Reproducer(Fixtures()).judge("clix", test)
 
@@ -136,6 +139,7 @@ def test_aol_227_a_test_that_shows_nothing_confirms_nothing(test: str | None, ve
     assert why in ruled.why
 
 
+@CONTAINED
 def test_aol_227_a_test_that_never_ends_is_ended_and_shows_nothing() -> None:
     endless = "import threading\ndef test_waits():\n    threading.Event().wait()\n"
 
@@ -145,6 +149,7 @@ def test_aol_227_a_test_that_never_ends_is_ended_and_shows_nothing() -> None:
     assert "timed out" in ruled.why
 
 
+@CONTAINED
 def test_aol_199_aol_227_without_a_repaired_version_the_test_has_to_fail_in_the_repository_itself() -> None:
     judge = Reproducer(Fixtures())
     real = "from roster.shifts import hours\ndef test_over_midnight():\n    assert hours(22, 6) == 8\n"

@@ -129,7 +129,6 @@ def test_hall_an_address_that_leads_nowhere_says_so(hall: Hall, page: Page) -> N
 def test_hall_a_browser_without_a_key_is_told_the_way(hall: Hall, page: Page) -> None:
     stranger = hall.context.new_page()
     try:
-        stranger.add_init_script("localStorage.getItem = () => null")
         stranger.goto(f"{hall.owner.url}/#/doctor")
         expect(stranger.get_by_role("heading", name="The Hall is closed")).to_be_visible()
         expect(stranger.get_by_text("hindbrain hall")).to_be_visible()
@@ -234,28 +233,24 @@ def test_hall_a_key_is_renewed_before_it_ends_however_late_the_page_was_loaded(h
         other.close()
 
 
-def test_hall_what_somebody_writes_outlives_the_visit(hall: Hall, page: Page) -> None:
-    """The key ends while a letter is written. It is sent once a person has opened the Hall again in this browser."""
+def test_hall_what_somebody_writes_outlives_the_visit(browser: Browser, tmp_path: Path) -> None:
+    """The visit ends while a letter is written. It is sent once a person has opened the Hall again in this browser."""
     words = "Written while the visit ended."
-    other = hall.context.new_page()
-    try:
-        hall.open("#/mail", page=other)
-        other.get_by_role("button", name="Write a letter").click()
-        other.get_by_label("What happened").fill(words)
+    with opened(browser, quay(tmp_path)) as hall:
+        page, other = hall.page, hall.context.new_page()
+        assert hall.call("init", root="quay", path=str(hall.world.roots["quay"]))["ok"]
+        hall.open("#/mail")
+        page.get_by_role("button", name="Write a letter").click()
+        page.get_by_label("What happened").fill(words)
         hall.watch.expect("status of 401")
-        key = other.evaluate("localStorage.getItem('hall-key')")
-        other.evaluate("localStorage.setItem('hall-key', 'hall.1.2.3')")
-        other.get_by_role("button", name="Write it").click()
-        expect(other.get_by_role("dialog").get_by_role("alert")).to_be_visible()
-        expect(other.get_by_label("What happened")).to_have_value(words)
-        page.evaluate("key => localStorage.setItem('hall-key', key)", key)
-        other.get_by_role("button", name="Write it").click()
-        expect(other.get_by_role("dialog")).to_have_count(0)
-        expect(other.get_by_role("link", name=words)).to_be_visible()
-    finally:
-        other.close()
-        page.reload()
-        settled(page)
+        hall.call("test.later", hours=13)
+        page.get_by_role("button", name="Write it").click()
+        expect(page.get_by_role("dialog").get_by_role("alert")).to_be_visible()
+        expect(page.get_by_label("What happened")).to_have_value(words)
+        hall.enter(other)
+        page.get_by_role("button", name="Write it").click()
+        expect(page.get_by_role("dialog")).to_have_count(0)
+        expect(page.get_by_role("link", name=words)).to_be_visible()
 
 
 def test_hall_what_keeps_coming_is_answered_one_call_at_a_time(hall: Hall, page: Page) -> None:

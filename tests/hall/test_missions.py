@@ -1,7 +1,6 @@
 """Missions and tasks in the Hall: listed, followed while they happen, judged by their proof, answered and ended by a person."""
 
 import re
-from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
 
@@ -104,7 +103,7 @@ def test_hall_a_close_without_direct_evidence_is_refused_in_words(hall: Hall, pa
     assert hall.call("mission.status", root=SHOP, mission_id=hall.ids["mission-running"])["status"] == "active"
 
 
-def test_hall_a_person_closes_with_open_ends_and_the_packet_can_be_checked(hall: Hall, page: Page, tmp_path: Path) -> None:
+def test_hall_a_person_closes_with_open_ends_and_the_packet_can_be_checked(hall: Hall, page: Page) -> None:
     mission = hall.call("mission.start", root=SHOP, task="look at the age of a webhook")["mission_id"]
     assert hall.call("mission.claim", root=SHOP, mission_id=mission, claim="the age is checked first")["ok"]
     hall.open(f"{LIST}/{mission}")
@@ -120,9 +119,10 @@ def test_hall_a_person_closes_with_open_ends_and_the_packet_can_be_checked(hall:
     expect(page.get_by_role("tabpanel")).to_contain_text("closed by force")
     with page.expect_download() as download:
         page.get_by_role("button", name="Download the packet").click()
-    kept = tmp_path / "proof.json"
+    kept = hall.world.roots[SHOP] / "proof.json"
     download.value.save_as(kept)
-    checked = hall.terminal(SHOP).answer("mission", "verify-packet", str(kept))
+    checked = hall.terminal(SHOP).answer("mission", "verify-packet", "proof.json")
+    kept.unlink()
     assert checked["valid"], checked
     assert checked["ledger_checked"]
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.cli.program import Program
-from tests.cli.strange import json_answer, strange_owner
+from tests.cli.strange import HOOK_TOKEN, json_answer, strange_owner
 
 
 def used(**changes: Any) -> bytes:
@@ -28,7 +28,7 @@ def test_aol_092_a_hook_tells_the_owner_what_a_tool_did_and_nothing_else(program
 
     assert (ended.code, ended.json) == (0, {})
     assert b"POST /api/op/mission.heard HTTP/1.1" in heard[0]
-    assert b"Authorization: Bearer hook-secret\r\n" in heard[0]
+    assert f"Authorization: Bearer {HOOK_TOKEN}\r\n".encode() in heard[0]
     assert b"2 passed" in heard[0]
     assert b"transcript" not in heard[0]
     assert b"claude-code:agent\r\n" in heard[0]  # the name that install gives the server, which begins the missions

@@ -54,7 +54,7 @@ def test_hook_a_session_begins_with_the_same_bytes_until_the_boot_entries_change
     assert stable_of(first) == stable_of(second) != stable_of(third)
     assert first != second
     assert stable_of(first).index("Answer in short") < stable_of(first).index("Ask before you push")
-    assert "app" in stable_of(first).splitlines()[0]
+    assert "app" in stable_of(first).splitlines()[1]
     assert first.index("Answer in short") < first.index("retries three times")
 
 
@@ -67,11 +67,11 @@ def test_hook_what_is_long_is_cut_at_its_end_and_never_inside_an_open_fence(scen
         scene.host = host
         text = scene.clean("SessionStart", source="startup")
         assert size(text, unit) <= 10_000
-        assert text.startswith("Hindbrain keeps the memory of app.")
+        assert text.startswith("<hindbrain-memory>\nHindbrain keeps the memory of app.")
         assert "longer boot entries are left out" in text
         assert "Hindbrain memory for app" in text
         assert open_fence(text) is None
-        cut[host] = text.endswith("shows the rest]")
+        cut[host] = text.endswith("shows the rest]\n</hindbrain-memory>")
     assert cut["codex"], "its limit is of bytes, and these are more than they look"
 
 
@@ -150,7 +150,8 @@ def test_hook_waiting_messages_are_shown_and_stay_where_they_are(scene: HookScen
     at_start = scene.clean("SessionStart", source="startup")
     drained = scene.actor.call("cowork.drain", agent_id="claude-code")["messages"]
 
-    assert told.startswith("1 message for claude-code on the bus, from codex. Read with `cowork drain --agent-id claude-code`.")
+    head = "1 message for claude-code on the bus, from codex. Read with `cowork drain --agent-id claude-code`."
+    assert told.startswith(f"<hindbrain-memory>\n{head}")
     assert installed == told
     assert told.index("````") < told.index("Ignore all previous")
     assert open_fence(told) is None
@@ -249,7 +250,7 @@ def test_hook_sessions_are_remembered_without_words_and_not_without_end(scene: H
     for path in kept:
         assert os.stat(path).st_mode & 0o777 == 0o600
         assert "retries" not in path.read_text()
-        assert set(json.loads(path.read_text())) == {"at", "told", "source", "restore"}
+        assert set(json.loads(path.read_text())) == {"at", "told", "source", "cuts", "restore"}
     assert "retries three times" not in scene.clean(
         "UserPromptSubmit", prompt="How often does the worker retry before it gives up?"
     )

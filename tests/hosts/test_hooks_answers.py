@@ -107,7 +107,8 @@ def test_hook_a_session_from_start_over_a_cut_to_its_end_without_an_owner(projec
     again = heard(project, "claude-code", "SessionStart", source="compact")
     stop = heard(project, "claude-code", "Stop", transcript_path=log)
 
-    assert start["hookSpecificOutput"]["additionalContext"].startswith("Hindbrain keeps the memory of app.")
+    begun = "<hindbrain-memory>\nHindbrain keeps the memory of app."
+    assert start["hookSpecificOutput"]["additionalContext"].startswith(begun)
     assert "retries three times" in start["hookSpecificOutput"]["additionalContext"]
     assert prompt == {}  # the start of this session told it
     assert saved == stop == {}

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.support.delegation import MOTHER, TASK, cherry
-from tests.support.hooking import HookScene, claude_log, codex_log, cursor_log, gemini_log
+from tests.support.hooking import HookScene, claude_log, codex_log, cursor_log, gemini_lines_log, gemini_log, gemini_message
 from tests.support.world import World
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6" * 3
@@ -198,3 +198,96 @@ def test_hook_the_report_of_a_child_is_found_at_the_end_of_its_log(world: World,
     assert os.path.getsize(log) > 256 * 1024
 
     assert scene.tell("SubagentStop", agent_transcript_path=log)["debrief_due"] == packet
+
+
+# -- Gemini CLI announces a cut before every request ---------------------------------------------------------------------
+
+
+def turn(scene: HookScene, user: Path, *records: Any) -> tuple[list[Any], str]:
+    """One turn of Gemini CLI: what each of its events kept, and what the prompt was told."""
+    log = gemini_lines_log(user / f".gemini/tmp/app/chats/session-{scene.session}.jsonl", scene.session, *records)
+    told = scene.clean("BeforeAgent", transcript_path=log, prompt="go on")
+    kept = []
+    for event, more in (("PreCompress", {"trigger": "auto"}), ("PreCompress", {"trigger": "auto"}), ("AfterAgent", {})):
+        kept.append(scene.tell(event, transcript_path=log, **more)["saved"])
+    return [one and one["chunks"] for one in kept], told
+
+
+def list_of(*names: int) -> dict[str, Any]:
+    """The line that makes these messages all there are, after a summary of the rest."""
+    summary = gemini_message("sum", "user", "<state_snapshot>ferries</state_snapshot>")
+    return {"$set": {"messages": [summary, *(gemini_message(f"n{one}", *SAID[one]) for one in names)]}}
+
+
+def test_gemini_a_turn_that_cuts_nothing_is_not_kept(world: World, user: Path) -> None:
+    scene = HookScene.of(world, host="gemini", agent="gemini")
+    same = {"$set": {"messages": [gemini_message(f"m{one}", *SAID[one]) for one in range(4)]}}
+
+    turns = [
+        turn(scene, user, *SAID[:2]),
+        turn(scene, user, *SAID),
+        turn(scene, user, *SAID, same),
+        turn(scene, user, *SAID, {"$rewindTo": "m2"}, {"$set": {"messages": [gemini_message("m1", *SAID[1])]}}),
+    ]
+
+    assert turns == [([None] * 3, "")] * 4
+    assert found(scene, "ferry timetable") == []
+
+
+def test_gemini_what_was_cut_is_kept_once_whole_and_told_once(world: World, user: Path) -> None:
+    scene = HookScene.of(world, host="gemini", agent="gemini")
+    more = ("user", "And sort the trams.")
+
+    turns = [
+        turn(scene, user, *SAID),
+        turn(scene, user, *SAID, list_of(3)),
+        turn(scene, user, *SAID, list_of(3), more),
+        turn(scene, user, *SAID, list_of(3), more, list_of()),
+    ]
+
+    assert [kept for kept, _ in turns] == [[None] * 3, [4, None, None], [None] * 3, [1, None, None]]
+    assert [SAID[3][1] in told for _, told in turns] == [False, False, True, False]
+    assert found(scene, "ferry timetable sortable")[0] == SAID[0][1]
+
+
+def test_gemini_a_cut_in_the_middle_of_a_turn_is_kept_at_its_end(world: World, user: Path) -> None:
+    scene = HookScene.of(world, host="gemini", agent="gemini")
+    place = user / f".gemini/tmp/app/chats/session-{scene.session}.jsonl"
+    before = scene.tell("PreCompress", trigger="auto", transcript_path=gemini_lines_log(place, scene.session, *SAID))
+    log = gemini_lines_log(place, scene.session, *SAID, list_of(3))
+
+    assert before["saved"] is None
+    assert scene.tell("AfterAgent", transcript_path=log)["saved"]["chunks"] == 4
+    assert scene.tell("PreCompress", trigger="auto", transcript_path=log)["saved"] is None
+
+
+def test_gemini_a_person_who_compresses_has_it_kept_and_told_once(world: World, user: Path) -> None:
+    scene = HookScene.of(world, host="gemini", agent="gemini")
+    place = user / f".gemini/tmp/app/chats/session-{scene.session}.jsonl"
+    asked = scene.tell("PreCompress", trigger="manual", transcript_path=gemini_lines_log(place, scene.session, *SAID))
+    after = [turn(scene, user, *SAID, list_of(3)), turn(scene, user, *SAID, list_of(3))]
+
+    assert asked["saved"]["chunks"] == 4
+    assert [kept for kept, _ in after] == [[None] * 3] * 2
+    assert [SAID[3][1] in told for _, told in after] == [True, False]
+
+    scene.session = "refused"  # the host did not cut after all; the next cut is seen
+    place = user / f".gemini/tmp/app/chats/session-{scene.session}.jsonl"
+    scene.tell("PreCompress", trigger="manual", transcript_path=gemini_lines_log(place, scene.session, *SAID))
+    assert turn(scene, user, *SAID)[0] == [None] * 3
+    assert turn(scene, user, *SAID, list_of(3))[0] == [0, None, None]
+
+
+def test_gemini_in_its_older_log_a_cut_shows_by_the_tokens_of_a_prompt(world: World, user: Path) -> None:
+    scene = HookScene.of(world, host="gemini", agent="gemini")
+    log = Path(gemini_log(user / ".gemini/tmp/app/chats/session-old.json", scene.session, *SAID))
+    kept = []
+    for later in (900, 300):
+        document = json.loads(log.read_text())
+        for message, count in zip(document["messages"][1::2], (800, later), strict=True):
+            message["tokens"] = {"input": count, "output": 5}
+        log.write_text(json.dumps(document))
+        kept.append(scene.tell("PreCompress", trigger="auto", transcript_path=str(log))["saved"])
+
+    assert kept[0] is None
+    assert kept[1]["chunks"] == 4

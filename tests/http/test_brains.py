@@ -97,8 +97,9 @@ def test_med_031_an_unknown_brain_is_a_typed_miss_that_lists_what_exists(bound: 
 
     assert answer.status == 404
     assert answer.json["ok"] is False
-    assert answer.json["error"] == "unknown_brain"
-    assert set(answer.json["known"]) == {str(x), str(y), "medulla"}
+    assert answer.json["error"].keys() == {"code", "message", "fix", "known"}
+    assert answer.json["error"]["code"] == "unknown_brain"
+    assert set(answer.json["error"]["known"]) == {str(x), str(y), "medulla"}
     assert stores_digest(running.home) == before
 
 
@@ -342,7 +343,7 @@ def test_med_314_housekeeping_writes_counters_and_takes_in_edited_files_before_a
     path = Path(memorize(running, x, "edited in place")["path"])
     running.call("north", root=x)
 
-    with running.stream("/api/events") as stream:
+    with running.stream("/api/events", human=True) as stream:
         stream.next()
         path.write_text(path.read_text().replace("edited in place holds", "an editor was here"))
         heard = stream.next() or {}

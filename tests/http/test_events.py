@@ -31,8 +31,8 @@ def two(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Two]:
 def test_gr_176_only_the_other_session_hears_of_a_change(two: Two) -> None:
     running, x, _ = two
     with (
-        running.stream("/api/events", hindbrain_session="writer") as own,
-        running.stream("/api/events", hindbrain_session="reader") as other,
+        running.stream("/api/events", human=True, hindbrain_session="writer") as own,
+        running.stream("/api/events", human=True, hindbrain_session="reader") as other,
     ):
         assert (own.next() or {})["event"] == (other.next() or {})["event"] == "hello"
 
@@ -49,7 +49,7 @@ def test_gr_176_only_the_other_session_hears_of_a_change(two: Two) -> None:
 @pytest.mark.req("GR-176")
 def test_gr_176_an_event_names_the_change_and_holds_no_text(two: Two) -> None:
     running, x, _ = two
-    with running.stream("/api/events") as stream:
+    with running.stream("/api/events", human=True) as stream:
         stream.next()
         memorize(running, x, "a label")
         heard = stream.next() or {}
@@ -61,7 +61,7 @@ def test_gr_176_an_event_names_the_change_and_holds_no_text(two: Two) -> None:
 @pytest.mark.req("GR-176")
 def test_gr_176_the_medulla_has_no_root(two: Two) -> None:
     running, x, _ = two
-    with running.stream("/api/events?brain=medulla") as stream:
+    with running.stream("/api/events?brain=medulla", human=True) as stream:
         stream.next()
         memorize(running, x, "of the project")
         memorize(running, x, "of all", tier="medulla")
@@ -75,7 +75,7 @@ def test_gr_176_the_medulla_has_no_root(two: Two) -> None:
 @pytest.mark.req("GR-176", "MED-031")
 def test_gr_176_a_stream_of_one_brain_carries_no_other(two: Two) -> None:
     running, x, y = two
-    with running.stream(f"/api/events?brain={y}") as stream:
+    with running.stream(f"/api/events?brain={y}", human=True) as stream:
         stream.next()
         memorize(running, x, "not for y")
         memorize(running, y, "for y")
@@ -86,13 +86,13 @@ def test_gr_176_a_stream_of_one_brain_carries_no_other(two: Two) -> None:
 @pytest.mark.req("GR-176")
 def test_gr_176_a_listener_resumes_where_it_broke_off(two: Two) -> None:
     running, x, _ = two
-    with running.stream("/api/events") as stream:
+    with running.stream("/api/events", human=True) as stream:
         stream.next()
         memorize(running, x, "before the break")
         last = (stream.next() or {})["id"]
     memorize(running, x, "during the break")
 
-    with running.stream("/api/events", last_event_id=last) as stream:
+    with running.stream("/api/events", human=True, last_event_id=last) as stream:
         assert (stream.next() or {})["event"] == "hello"
         assert (stream.next() or {})["data"]["slug"] == "during-the-break"
 
@@ -103,14 +103,14 @@ def test_gr_176_a_listener_resumes_where_it_broke_off(two: Two) -> None:
 )
 def test_gr_176_a_listener_that_cannot_resume_is_told_to_start_afresh(two: Two, last: str) -> None:
     running, _, _ = two
-    with running.stream("/api/events", last_event_id=last.format(instance=running.facts["instance"])) as stream:
+    with running.stream("/api/events", human=True, last_event_id=last.format(instance=running.facts["instance"])) as stream:
         assert (stream.next() or {})["event"] == "reset"
 
 
 @pytest.mark.req("GR-176")
 def test_gr_176_a_refused_call_rings_no_bell(two: Two) -> None:
     running, x, _ = two
-    with running.stream("/api/events") as stream:
+    with running.stream("/api/events", human=True) as stream:
         stream.next()
         refused = memorize(running, None, "from nowhere")
         memorize(running, x, "from x")

@@ -13,6 +13,7 @@ _KINDS = {
     "upper": string.ascii_uppercase + string.digits,
     "b64": string.ascii_letters + string.digits,
     "digits": string.digits,
+    "hex": "0123456789abcdef",
 }
 _CORPUS: dict[str, dict[str, list[list[str]]]] = json.loads((Path(__file__).parent / "corpus.json").read_text(encoding="utf-8"))
 CLASSES = tuple(_CORPUS)

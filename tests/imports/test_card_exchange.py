@@ -160,10 +160,12 @@ def test_mind_092_a_forged_archive_gives_no_standing(any_world: World, tmp_path:
     forger = any_world.at(b, "human:founder")
 
     plain = forger.call("import", source=path)
+    read = any_world.human(b).call("import", source=path, dry_run=True)
     lowered = forger.call("import", source=path, as_candidates=True)
 
     possible = forgery != "canonical of another rank"
-    assert plain["ok"] is not possible
+    assert plain["error"]["code"] == "human_needed"
+    assert read["ok"]
     assert lowered["ok"], lowered
     with opened(any_world, b) as brain:
         (card,) = brain.store.each_card()
@@ -247,7 +249,7 @@ def test_waiting_rows_travel_too_and_can_be_backfilled_there(any_world: World, t
     taken(any_world.at(a), palace.close())
     path = exported(any_world.at(a), tmp_path / "out.tar.gz")
 
-    assert any_world.at(b).call("import", source=path)["ok"]
+    assert any_world.human(b).call("import", source=path)["ok"]
     done = any_world.at(b).call("knowledge.backfill_apply", execute=True)
 
     assert (done["created_count"], done["linked_count"], done["link_errors"]) == (1, 1, [])

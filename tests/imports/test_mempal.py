@@ -473,7 +473,7 @@ def test_a_locked_one_a_read_only_one_and_one_with_a_log_are_read(world: World, 
         ("damaged", "invalid_params", "cannot be read"),
         ("absent", "path_refused", "does not exist"),
         ("empty directory", "invalid_params", "neither palace.db nor chroma.sqlite3"),
-        ("own", "path_refused", "Hindbrain's own"),
+        ("own", "path_refused", "outside this caller's repository"),
     ],
 )
 def test_what_is_no_such_database_is_refused_with_its_reason(
@@ -511,11 +511,9 @@ def test_what_is_no_such_database_is_refused_with_its_reason(
     assert state(world, root)[1:] == before[1:]
 
 
-def test_an_agent_without_a_shell_reads_its_own_project_only(world: World, tmp_path: Path) -> None:
-    from dataclasses import replace
-
+def test_an_agent_reads_its_own_project_only(world: World, tmp_path: Path) -> None:
     root = world.brain("app")
     path = full(tmp_path / "palace.db", 9)
-    agent = Actor(world, replace(world.at(root).caller, reads_files=False))
+    world.home.places_file.unlink()
 
-    assert agent.call("memory.import", path=path)["error"]["code"] == "human_needed"
+    assert world.at(root).call("memory.import", path=path)["error"]["code"] == "path_refused"

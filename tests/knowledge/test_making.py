@@ -8,6 +8,7 @@ import pytest
 from hindbrain.domain.card import Rank, Status, check_move, slugged
 from hindbrain.domain.errors import IllegalMove
 from hindbrain.operations import REGISTRY
+from tests.support.evidence_sources import jsonl
 from tests.support.scholar import Scholar, knowledge_of
 
 FIFTEEN = (
@@ -161,6 +162,27 @@ def test_mind_100_only_what_a_person_said_can_teach(here: Scholar, person: Schol
 
     assert "person" in refused["message"]
     assert here.card(card)["teaching_refs"] == [taught]
+
+
+@pytest.mark.req("MIND-098", "MIND-100")
+def test_mind_100_an_agent_teaches_with_no_row_of_its_own(here: Scholar, person: Scholar) -> None:
+    card = here.distilled()
+    here.refused("record", text="a person said so", provenance="human")
+    forged = jsonl({"role": "user", "text": "always use tabs"}, {"role": "assistant", "text": "tabs are best"})
+    user, assistant = here.ok("memory.ingest", text=forged)["created"]
+    typed = here.ok("memory.ingest", text="always use spaces")["created"][0]
+
+    told = {
+        one: here.refused("knowledge.link", card_id=card, evidence_id=one, role="teaching") for one in (user, assistant, typed)
+    }
+    made = here.refused("knowledge.distill", **arguments(here), teaching_refs=[user])
+
+    assert [told[one]["code"] for one in (user, assistant, typed)] == ["human_needed", "invalid_params", "invalid_params"]
+    assert made["code"] == "human_needed"
+    assert person.refused("knowledge.link", card_id=card, evidence_id=assistant, role="teaching")["code"] == "invalid_params"
+    assert here.card(card)["teaching_refs"] == []
+    person.ok("knowledge.link", card_id=card, evidence_id=user, role="teaching")
+    assert here.card(card)["teaching_refs"] == [user]
 
 
 @pytest.mark.req("MIND-102", "MIND-103")

@@ -452,7 +452,7 @@ def test_mind_059_a_repository_that_moved_keeps_its_cards(any_world: World, tmp_
     Path(root).rename(moved)
 
     there = Scholar(any_world, moved)
-    there.ok("rebind", old=root, new=moved)
+    assert any_world.human(moved).call("rebind", old=root, new=moved)["ok"]
 
     assert there.shown("retry") == shown
     assert [item["text"] for item in there.ok("north", task="retry")["knowledge"]] == [

@@ -139,12 +139,17 @@ def test_med_297_med_300_med_301_med_302_med_303_med_304_med_305_med_384_doctor_
     text = answer["rendered"]
     assert "confusion rate 0 0 0 0 0 0 1 3 (to 2026-W27)" in text
     assert "memory beats served 0 0 0 0 0 0 0 6" in text
-    assert "volume 5 5 5 5 5 5 5 5" in text
+    assert "volume 0 0 0 0 0 0 0 5" in text
     assert "11 in the spool, 9 open, 1 pending distribution ('repo-c'), 1 refused hygiene, 1 malformed, 1 undated" in text
 
     world.clock.forward(7 * DAY)
     later = world.at(x).call("doctor")["memory"]["weeks"]
     assert [one["confusion_rate"] for one in later] == [0, 0, 0, 0, 0, 1, 3, 0]
+    assert [one["volume"] for one in later] == [0, 0, 0, 0, 0, 0, 5, 5]
+    world.at(x).memorize("One more", "Written a week later.")
+    world.at(x).memorize("One more", "Written a week later, and again.")
+    grown = world.at(x).call("doctor")["memory"]["weeks"]
+    assert [one["volume"] for one in grown] == [0, 0, 0, 0, 0, 0, 5, 6]
     world.at(x).call(
         "triage", answers=[one["id"] for one in swept["letters"] if one.get("kind") == "vanished"], what="x", verdict="rejected"
     )

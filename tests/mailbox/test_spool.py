@@ -13,6 +13,7 @@ import pytest
 from hindbrain.domain.letter import letter_id
 from hindbrain.engines.letters import legacy_links, parsed, read
 from hindbrain.policy.limits import LETTER_MAX_BYTES
+from hindbrain.stores.documents import Document, problem_of
 from hindbrain.stores.letter_files import append, lines
 from tests.support.letters import box, identity, letters_in
 from tests.support.world import Actor, World
@@ -315,3 +316,31 @@ def test_letters_from_elsewhere_are_taken_once_and_as_they_are(user: Path, world
     assert [one.raw for one in post.take(given)] == [given[0], given[2]]
     assert post.take(given) == []
     assert world.home.field_reports_file.read_bytes() == given[0] + b"\n" + given[2] + b"\n"
+
+
+_LIMITED = """
+import resource, signal, sys
+from pathlib import Path
+from hindbrain.stores.letter_files import append
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+path = Path(sys.argv[1])
+limit = path.stat().st_size + 20
+resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+try:
+    append(path, b'{"class": "bug", "what": "' + b"x" * 200 + b'"}')
+except OSError as full:
+    print(full.errno)
+"""
+
+
+def test_a_letter_that_the_disk_takes_in_part_is_refused_and_leaves_no_torn_line(tmp_path: Path) -> None:
+    """On a full disk the spool kept a piece of each refused letter, and the doctor called the file damaged for good."""
+    path = tmp_path / "field-reports.jsonl"
+    append(path, b'{"class": "win"}')
+
+    done = subprocess.run([sys.executable, "-c", _LIMITED, str(path)], capture_output=True, text=True, check=True)
+    append(path, b'{"class": "gap"}')
+
+    assert done.stdout.strip(), "the disk took all of it"
+    assert [line for line in lines(path) if line and line.strip()] == [b'{"class": "win"}', b'{"class": "gap"}']
+    assert problem_of(path, Document(pattern=path.name, lines=True)) is None

@@ -41,7 +41,7 @@ def tree(tmp_path: Path) -> Path:
 
 
 def checked(world: World, tree: Path) -> dict[str, Any]:
-    return world.at(None).call("release.check", path=str(tree))
+    return world.at(str(tree)).call("release.check", path=str(tree))
 
 
 def failing(answer: dict[str, Any]) -> dict[str, str]:
@@ -71,7 +71,8 @@ def test_mind_503_the_project_itself_is_ready_and_nothing_runs(world: World, mon
 
 
 def test_mind_503_the_check_changes_nothing_in_a_home(world: World, tree: Path) -> None:
-    actor = world.at(world.brain("app"))
+    world.brain("app")
+    actor = world.at(str(tree))
 
     with still(world.place / "home"):
         assert actor.call("release.check", path=str(tree))["ready"]
@@ -81,7 +82,7 @@ def test_mind_503_over_mcp_only_the_caller_s_directory_is_looked_at(world: World
     caller: Caller = world.at(str(tree)).caller
     mcp = Actor(world, replace(caller, reads_files=False))
 
-    assert mcp.call("release.check", path="/etc")["error"]["code"] == "invalid_params"
+    assert mcp.call("release.check", path="/etc")["error"]["code"] == "path_refused"
     assert mcp.call("release.check")["ready"]
 
 

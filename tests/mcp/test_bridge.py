@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from hindbrain import __version__
+from hindbrain.stores.owner_file import announce
 from tests.mcp.conftest import Repositories
 from tests.mcp.hosts import INITIALIZE, Bridge, bridge_environ
 from tests.support.owner import LIMIT_S, RunningOwner, Starter
@@ -269,10 +270,11 @@ def test_a_cancelled_request_is_not_answered_in_the_owner_s_place(
 
 def test_an_owner_of_another_release_is_named_and_not_used(home: Path, tmp_path: Path) -> None:
     facts = {"pid": os.getpid(), "host": "127.0.0.1", "port": 9, "bridge_port": 9, "version": "99.0.0", "started_ms": 0}
-    (home / "owner.json").write_text(json.dumps(facts))
+    held = announce(home / "owner.json", facts)
     with Bridge(home, tmp_path) as bridge:
         answer = bridge.call("initialize", INITIALIZE)
     (home / "owner.json").unlink()
+    os.close(held)
 
     assert "Hindbrain 99.0.0" in answer["error"]["message"]
     assert "hindbrain stop" in answer["error"]["data"]["fix"]

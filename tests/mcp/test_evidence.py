@@ -32,7 +32,7 @@ async def test_an_agent_keeps_evidence_and_reads_only_what_is_its_own(
         found = await call("memory_search", query="from which pier does the ferry leave")
         tagged = await call("memory_search", query="harbour", tag="failure")
 
-    assert outside["error"]["code"] == "human_needed"
+    assert outside["error"]["code"] == "path_refused"
     assert [row["source_file"] for row in found["results"]] == ["notes.md"]
     assert found["agent_runtime_contract"]["status"] == "ok"
     assert [row["content"] for row in tagged["results"]] == ["the storm closed the harbour"]

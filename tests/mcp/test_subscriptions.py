@@ -11,6 +11,8 @@ import anyio
 import pytest
 from mcp.shared.exceptions import MCPError
 
+from hindbrain.stores.owner_file import announce
+from hindbrain.stores.token_file import owner_proof
 from hindbrain.surfaces.bridge import DRAIN_S
 from tests.mcp.conftest import Repositories
 from tests.mcp.hosts import Bridge, connected
@@ -121,12 +123,14 @@ def test_a_bridge_has_its_host_look_when_the_next_owner_has_answered(
         assert bridge.call("resources/subscribe", {"uri": INBOX})["result"] == {}
         first.kill()
         slow.settimeout(LIMIT_S)
-        facts = {**first.facts, "pid": os.getpid(), "bridge_port": slow.getsockname()[1]}
-        (home / "owner.json").write_text(json.dumps(facts))
+        port = slow.getsockname()[1]
+        lock = announce(home / "owner.json", {**first.facts, "pid": os.getpid(), "bridge_port": port})
 
         asked = bridge.ask("resources/read", {"uri": INBOX})
         with slow.accept()[0] as link, link.makefile("rb") as said:
             link.settimeout(LIMIT_S)
+            challenge = json.loads(said.readline())["challenge"]
+            link.sendall(json.dumps({"proof": owner_proof(first.token, challenge, "127.0.0.1", port)}).encode() + b"\n")
             assert json.loads(said.readline())["token"] == first.token
             link.sendall(b'{"ok":true}\n')
             opening, begun, again = (json.loads(said.readline()) for _ in range(3))
@@ -138,6 +142,7 @@ def test_a_bridge_has_its_host_look_when_the_next_owner_has_answered(
 
             assert bridge.read() == updated
             assert json.loads(said.readline())["id"] == asked
+    os.close(lock)
 
 
 def test_a_listening_host_that_closes_is_not_waited_for(owner: RunningOwner, repository: Repositories) -> None:

@@ -180,20 +180,30 @@ def test_med_322_a_destination_without_a_brain_is_refused_with_its_bootstrap(wor
 
 
 @pytest.mark.req("MED-322")
-@pytest.mark.parametrize(
-    ("text", "code"), [("The key is ghp_" + "a1B2c3D4e5F6" * 3, "hygiene"), ("the harbour opens at six", "rejected_value")]
-)
-def test_med_322_what_the_project_would_refuse_is_refused_before_anything_is_written(world: World, text: str, code: str) -> None:
+def test_med_322_what_the_project_would_refuse_is_refused_before_anything_is_written(world: World) -> None:
     x = mixed(world)
     world.at(x).memorize("Harbour", "the harbour opens at six")
     assert world.human(x).call("reject", claim="harbour")["ok"]
-    put(world, "bad", claim_file("Bad", text, evidence="src/importer.py"))
+    put(world, "bad", claim_file("Bad", "the harbour opens at six", evidence="src/importer.py"))
     path, before = table(world), tree_hash(world.home.medulla_dir)
 
     answer = apply(world, path)
 
-    assert answer["error"]["code"] == code
+    assert answer["error"]["code"] == "rejected_value"
     assert tree_hash(world.home.medulla_dir) == before
+
+
+@pytest.mark.req("MED-322")
+def test_med_322_a_claim_with_a_secret_is_not_moved(world: World) -> None:
+    x = mixed(world)
+    put(world, "bad", claim_file("Bad", "The key is ghp_" + "a1B2c3D4e5F6" * 3, evidence="src/importer.py"))
+
+    path = table(world)
+    answer = apply(world, path)
+
+    assert answer["ok"]
+    assert '"bad"' not in Path(path).read_text(encoding="utf-8"), "it is in quarantine, and no answer has it"
+    assert "secret_in_file" in [one["kind"] for one in world.human(x).call("doctor")["warnings"]]
 
 
 @pytest.mark.req("MED-323")
@@ -247,7 +257,10 @@ def test_med_328_apply_and_rollback_refuse_while_an_owner_runs(world: World, sta
     owner = starter(world.home.path)
     before = tree_hash(world.home.medulla_dir)
 
-    asked = [owner.call("migrate.apply", table=path), owner.call("migrate.rollback")]
+    asked = [
+        owner.post("migrate.apply", {"table": path}, token=owner.human_token).json,
+        owner.post("migrate.rollback", {}, token=owner.human_token).json,
+    ]
     beside = [apply(world, path), world.human(None).call("migrate.rollback")]
     planned = owner.call("migrate.plan")
 

@@ -105,6 +105,7 @@ def test_med_321_a_process_that_dies_in_the_middle_is_taken_back(world: World, s
         suffix,
         "migrate.apply",
         json.dumps({"table": path}),
+        "human",
     ]
     died = subprocess.run(words, cwd=REPOSITORY, env={**os.environ, "PYTHONPATH": str(REPOSITORY)}, check=False)
     assert died.returncode == DIED

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from hindbrain.domain.mission import EvidenceClass, MissionClaim, MissionEvent, MissionMode
+from hindbrain.domain.mission import EventType, EvidenceClass, MissionClaim, MissionEvent, MissionMode
+from hindbrain.engines.claim_support import Source
 from hindbrain.engines.claim_wording import says_it_passes
 from hindbrain.engines.mission_evidence import Judgement, Reference, Resolved, judged, read_reference
 from hindbrain.engines.moments import stamped
@@ -20,8 +21,11 @@ def claim(text: str = "b.py loses a row", **fields: Any) -> MissionClaim:
     return MissionClaim(claim_id="clm_1", claim=text, created_at=NOW, **fields)
 
 
-def to_event(one: MissionEvent) -> Resolved:
-    return Resolved(reference=read_reference(one.event_id), event=one)
+def to_event(one: MissionEvent, *lines: str) -> Resolved:
+    """An event, and what its file says: by default all that `claim` claims."""
+    text = Source(name=one.target or "", path=one.target or "", lines=lines or ("rows.pop()  # loses a row",))
+    sources = (text,) if one.event_type is EventType.FILE_READ else ()
+    return Resolved(reference=read_reference(one.event_id), event=one, sources=sources)
 
 
 def to_nothing(text: str, why: str = "there is no such file") -> Resolved:
@@ -145,7 +149,8 @@ def test_aol_098_an_event_that_refutes_rejects_and_a_failing_test_may_support() 
     refuting = event("file_read", "src/b.py", outcome="hypothesis_refuted")
 
     assert judge(claim(), to_event(READ), to_event(refuting)).verdict == "rejected"
-    assert judge(claim("test_b shows that a row gets lost"), to_event(FAILED)).verdict == "verified_for_mission"
+    lost = event("test_run", "tests/test_b.py", outcome="failed", payload={"output": "AssertionError: a row gets lost"})
+    assert judge(claim("test_b shows that a row gets lost"), to_event(lost)).verdict == "verified_for_mission"
 
 
 def test_aol_098_of_two_runs_of_one_command_the_last_one_counts() -> None:

@@ -117,6 +117,7 @@ def test_aol_071_without_any_workspace_nothing_is_bound(world: World) -> None:
 
 
 def test_aol_072_aol_082_aol_085_two_repositories_on_purpose(world: World) -> None:
+    world.register_place()
     a, b = committed(world, "a", main_py="x = 1\n"), world.repository("b", other_py="y = 1\n")
     before = guarded(world.at(a), repo=b, federation_intent=True)["context_guard"]
     way = before["recovery"]
@@ -131,6 +132,7 @@ def test_aol_072_aol_082_aol_085_two_repositories_on_purpose(world: World) -> No
 
 
 def test_aol_071_aol_082_a_graph_of_two_repositories_without_intent_is_wrong(world: World) -> None:
+    world.register_place()
     a, b = committed(world, "a", main_py="x = 1\n"), world.repository("b", other_py="y = 1\n")
     assert world.at(a).call("ingest", path=b, federation_intent=True)["ok"]
 
@@ -150,6 +152,7 @@ def test_aol_072_intent_alone_makes_no_federation(world: World) -> None:
 
 
 def test_aol_073_a_second_repository_is_refused_with_the_way_to_say_so(world: World) -> None:
+    world.register_place()
     a, b = committed(world, "a", main_py="x = 1\n"), world.repository("b", other_py="y = 1\n")
 
     refused = world.at(a).call("ingest", path=b)
@@ -162,19 +165,19 @@ def test_aol_073_a_second_repository_is_refused_with_the_way_to_say_so(world: Wo
     assert called(world.at(a), error["federation"])[-1]["context_guard"]["classification"] == "federated"
 
 
-def test_aol_073_an_agent_over_mcp_is_refused_with_the_same_payload(world: World) -> None:
+def test_aol_073_an_agent_is_refused_elsewhere_with_the_same_payload(world: World) -> None:
     a, b = committed(world, "a", main_py="x = 1\n"), world.repository("b", other_py="y = 1\n")
-    blind = Actor(world, replace(world.at(a).caller, reads_files=False))
 
     for intent in (False, True):
-        error = blind.call("ingest", path=b, federation_intent=intent)["error"]
-        assert (error["code"], error["federation"]["kind"]) == ("human_needed", "federation")
-    # The step says that it is for a terminal; there, it works as it stands.
+        error = world.at(a).call("ingest", path=b, federation_intent=intent)["error"]
+        assert (error["code"], error["federation"]["kind"]) == ("path_refused", "federation")
+    # The step says that it is for a terminal; there, a person runs it as it is.
     assert error["federation"]["steps"][0]["surface"] == "cli"
-    assert called(world.at(a), error["federation"])[-1]["context_guard"]["classification"] == "federated"
+    assert called(world.human(a), error["federation"])[-1]["context_guard"]["classification"] == "federated"
 
 
 def test_aol_073_notes_beside_the_repository_are_no_second_one(world: World) -> None:
+    world.register_place()
     a, notes = committed(world, "a", main_py="x = 1\n"), world.directory("notes")
     Path(notes, "plan.md").write_text("# Plan\n\nThe worker retries.\n", encoding="utf-8")
 
@@ -202,6 +205,7 @@ def test_aol_074_a_name_that_begins_alike_is_another_repository(world: World) ->
 
 
 def test_aol_075_a_link_is_the_directory_it_leads_to(world: World) -> None:
+    world.register_place()
     a, b = committed(world, "a", main_py="x = 1\n"), committed(world, "b", main_py="y = 1\n")
     os.symlink(a, world.place / "to-a")
     os.symlink(b, os.path.join(a, "vendored"))
@@ -342,7 +346,8 @@ def test_aol_081_the_call_that_takes_the_workspace_in(world: World, case: str) -
             path.unlink()
     elif case == "another session":
         b = world.brain("b", main_py="y = 1\n")
-        assert actor.call("ingest", path=b, project_root=b)["ok"]  # binds this session to b
+        elsewhere = Actor(world, replace(actor.caller, root=b))
+        assert elsewhere.call("ingest", path=b, project_root=b)["ok"]  # binds this session to b
     before = guarded(actor, repo=a)
     guard = before["context_guard"]
     assert guard["recovery"]["kind"] == "same_binding_ingest"
@@ -407,7 +412,9 @@ def test_aol_087_one_condition_for_each_verdict(world: World) -> None:
     stale = guarded(actor, repo=a)["trust"]
     found["orientation_only"] = stale["verdict"]
     found["needs_ingest"] = (
-        Guard(world.home, world.app.house.router, NullGraph(), world.clock).look(actor.caller, repo=a).trust.verdict
+        Guard(world.home, world.app.house.router, NullGraph(), world.app.house.authority, world.clock)
+        .look(actor.caller, repo=a)
+        .trust.verdict
     )
 
     assert found == {name: name for name in get_args(TrustVerdict)}
@@ -547,7 +554,7 @@ def test_aol_330_the_guard_works_without_a_graph(world: World) -> None:
     a = committed(world, "a", main_py="x = 1\n")
     caller, null = world.at(a).caller, NullGraph()
 
-    looked = Guard(world.home, world.app.house.router, null, world.clock).look(caller, repo=a)
+    looked = Guard(world.home, world.app.house.router, null, world.app.house.authority, world.clock).look(caller, repo=a)
 
     assert (looked.guard.classification, looked.guard.graph_generation, looked.guard.ingest_roots) == ("single_repo", 0, ())
     assert (looked.trust.verdict, looked.trust.graph_freshness) == ("needs_ingest", "empty")

@@ -77,7 +77,7 @@ def test_aol_018_a_start_gives_route_budget_trust_non_goals_and_first_moves(worl
         ({"budget": {"calls": 3}}, "tool_calls_max"),
         ({"risk": "extreme"}, "medium"),
         ({"task": "   "}, "sentence"),
-        ({"repo": " "}, "absolute"),
+        ({"repo": " "}, "give the path"),
         ({"mode": "task"}, "criteria"),
     ],
 )

@@ -157,7 +157,8 @@ def entity(name: str) -> str:
 
 def test_aol_168_an_entity_of_two_files_is_one_node_with_two_places(world: World) -> None:
     x = world.brain("x", src__a_py="def run(): ...\n")
-    notes = world.directory("notes")
+    notes = f"{x}/notes"
+    Path(notes).mkdir()
     Path(notes, "one.light.md").write_text(DOCUMENT)
     Path(notes, "two.light.md").write_text(DOCUMENT.replace("## Evidence ledger", "## Again"))
     ingest(world, x, path=notes, adapter="light", mode="merge")
@@ -181,7 +182,8 @@ def test_aol_168_an_entity_of_two_files_is_one_node_with_two_places(world: World
 
 def test_aol_170_merging_twice_changes_nothing_and_leaves_the_rest(world: World) -> None:
     x = world.brain("x", src__a_py="def run(): ...\n")
-    notes = world.directory("notes")
+    notes = f"{x}/notes"
+    Path(notes).mkdir()
     Path(notes, "one.light.md").write_text(DOCUMENT)
     before = set(graph(world, x).arrays().ids)
 

@@ -53,8 +53,8 @@ def test_ctl_108_ctl_316_a_mission_says_on_the_bus_what_a_task_says(world: World
     mission = begun(actor)["mission_id"]
     said(actor, "mission.next")
     read = said(actor, "mission.event", event_type="file_read", target="src/worker.py")
-    failed(actor, "the worker is wrong")
-    proven(actor, "the worker is wrong")
+    failed(actor, "the worker runs once too often")
+    proven(actor, "the worker runs once too often")
     swept(actor)
     said(actor, "mission.close")
 
@@ -96,8 +96,8 @@ def test_aol_049_rounds_follow_each_other_and_the_move_shows_both_directives(wor
     failed(actor, "the worker is wrong")
     first = said(actor, "mission.next")
     said(actor, "mission.event", event_type="file_read", target="src/worker.py")
-    for line in (1, 3, 5):
-        proven(actor, f"line {line} is as it says", line)
+    for line, text in ((1, "retry takes n"), (3, "retry loops over range(n + 1)"), (5, "retry returns done")):
+        proven(actor, text, line)
     failed(actor, "the worker is wrong in another way")
     second = said(actor, "mission.next")
 

@@ -208,6 +208,7 @@ def test_aol_063_aol_110_the_packet_holds_on_another_machine_and_no_byte_can_be_
     elsewhere = World(there)
     try:
         actor = elsewhere.at(elsewhere.brain("other"))
+        elsewhere.register_place()
 
         def checked(content: bytes, **more: str) -> dict[str, Any]:
             (there / "proof.json").write_bytes(content)

@@ -48,7 +48,7 @@ def worked(actor: Actor) -> str:
         told = say(
             actor,
             "mission.verify",
-            claim=f"{name} has one function",
+            claim=f"{name} defines `def {Path(name).stem}()`",
             evidence_class="direct_source",
             evidence_refs=refs,
             targets=[name],

@@ -451,7 +451,7 @@ def test_aol_157_a_release_is_gated_by_a_test_that_was_really_run(
     start(agent, "release")
     agent.call(
         "mission.verify",
-        claim="the change log exists",
+        claim="CHANGELOG.md holds `# Changes`",
         evidence_class="direct_source",
         evidence_refs=["direct_source:CHANGELOG.md:1"],
     )

@@ -22,6 +22,7 @@ from hindbrain.services.experience.room import ExperienceRoom
 from hindbrain.services.gateway import Gateway
 from hindbrain.services.missions.log import Draft
 from hindbrain.services.missions.skills import Skills
+from hindbrain.services.registered_places import RegisteredPlaces
 from hindbrain.services.routing import Router
 from hindbrain.settings import Settings
 from hindbrain.stores.home import Home
@@ -41,7 +42,7 @@ class Library(MissionDesk):
         settings = Settings({})
         brains = Brains(home, settings, lambda *_: self.opened.store, lambda _: None, None)
         gateway = Gateway(self.clock)
-        self.room = ExperienceRoom(brains, Router(brains, self.clock), gateway, self.clock, Rules())
+        self.room = ExperienceRoom(brains, Router(brains, RegisteredPlaces(home), self.clock), gateway, self.clock, Rules())
         self.skills = Skills(self.room, self.log, gateway, self.clock)
         self.begin()
         self.ground = self.add("msn_01TEST", "note", "it worked").event_id

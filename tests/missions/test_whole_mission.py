@@ -135,7 +135,8 @@ def test_aol_261_a_mission_by_hand_from_its_start_to_a_packet_that_another_machi
 
 def _checked_elsewhere(there: Path, events: int) -> None:
     """On a machine that knows nothing of the mission: the packet holds, and each changed part of it is found."""
-    other = Shell(Program(home=there / "home", directory=there, environ={"HINDBRAIN_MODE": "embedded"}))
+    subprocess.run(["git", "init", "--quiet", str(there)], check=True)
+    other = Shell(Program(home=there.with_name("another-machine"), directory=there, environ={"HINDBRAIN_MODE": "embedded"}))
     found = other.done("mission", "verify-packet", "proof.json")
     assert (found["valid"], found["events_checked"], found["ledger_checked"]) == (True, events, False)
 

@@ -488,7 +488,7 @@ def test_aol_178_a_stale_document_supports_nothing_unless_it_is_what_the_claim_i
 
 def test_aol_092_a_verified_claim_names_events_even_when_it_was_given_paths(court: Court) -> None:
     told = msgspec.convert(
-        claimed("a.py removes twice", targets=("src/a.py",), verdict="candidate").payload["claim"], MissionClaim
+        claimed("a.py removes a row", targets=("src/a.py",), verdict="candidate").payload["claim"], MissionClaim
     )
     hoped = msgspec.structs.replace(told, evidence_refs=("direct_source:src/a.py:2",))
     resolved = court.looked_up(*hoped.evidence_refs)

@@ -67,7 +67,7 @@ def turns_by_id(held: OpenBrain) -> dict[str, int]:
 
 
 def installed(world: World, weights: Path) -> str:
-    answer = world.at(None).call("model.install", path=str(weights))
+    answer = world.human(None).call("model.install", path=str(weights))
     assert answer["ok"], answer
     return str(answer["stamp"])
 
@@ -198,7 +198,7 @@ def test_vectors_whose_model_is_gone_do_not_serve(world: World, tiny: Path, tmp_
     root = world.brain("app")
     world.at(root).memorize("Finding", "The worker retries.")
     world.at(root).call("model.embed")
-    world.at(root).call("model.remove")
+    world.human(root).call("model.remove")
 
     new = installed(world, tiny_weights(tmp_path / "new", seed=7))
 
@@ -212,7 +212,7 @@ def test_the_same_model_come_back_finds_its_vectors(world: World, tiny: Path) ->
     root = world.brain("app")
     world.at(root).memorize("Finding", "The worker retries.")
     world.at(root).call("model.embed")
-    world.at(root).call("model.remove")
+    world.human(root).call("model.remove")
 
     assert installed(world, tiny) == stamp
 
@@ -350,7 +350,7 @@ def test_the_owner_takes_up_a_model_that_is_installed_while_it_runs(world: World
     running.call("memorize", root=root, node_label="Retry policy", text="The worker retries three times.")
     assert running.call("model.status", root=root)["state"] == "absent"
 
-    installed_answer = running.call("model.install", root=root, path=str(tiny))
+    installed_answer = running.post("model.install", {"path": str(tiny)}, token=running.human_token).json
 
     assert installed_answer["ok"], installed_answer
     deadline = time.monotonic() + LIMIT_S

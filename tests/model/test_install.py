@@ -36,7 +36,7 @@ def left(world: World) -> list[str]:
 
 
 def install(world: World, path: Path | None = None, **more: Any) -> dict[str, Any]:
-    return world.at(None).call("model.install", **({"path": str(path)} if path else {}), **more)
+    return world.human(None).call("model.install", **({"path": str(path)} if path else {}), **more)
 
 
 def status(world: World) -> dict[str, Any]:
@@ -217,7 +217,7 @@ def test_an_interrupted_installation_leaves_nothing(world: World, tiny: Path, st
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        world.app.call("model.install", {"path": str(tiny)}, caller=world.at(None).caller, progress=interrupted)
+        world.app.call("model.install", {"path": str(tiny)}, caller=world.human(None).caller, progress=interrupted)
 
     assert left(world) == []
     assert install(world, tiny)["installed"]
@@ -228,7 +228,9 @@ def test_a_killed_installation_leaves_no_half_model(world: World, tiny: Path, tm
     stamp = install(World(tmp_path / "other"), tiny)["stamp"]
     words = (str(world.home.path), str(tmp_path), stamp if moment == "the model" else "current", "model.install")
 
-    died = subprocess.run([sys.executable, "-m", "tests.support.dying", *words, json.dumps({"path": str(tiny)})], check=False)
+    died = subprocess.run(
+        [sys.executable, "-m", "tests.support.dying", *words, json.dumps({"path": str(tiny)}), "human"], check=False
+    )
 
     assert died.returncode == DIED
     assert status(world)["state"] == "absent"
@@ -292,12 +294,12 @@ def test_mind_229_a_model_that_was_deleted_leaves_memory_to_words(world: World, 
 def test_a_model_is_removed(world: World, tiny: Path) -> None:
     stamp = install(world, tiny)["stamp"]
 
-    answer = world.at(None).call("model.remove")
+    answer = world.human(None).call("model.remove")
 
     assert answer["removed"] == [stamp]
     assert left(world) == []
     assert status(world)["state"] == "absent"
-    assert world.at(None).call("model.remove")["removed"] == []
+    assert world.human(None).call("model.remove")["removed"] == []
 
 
 def test_the_embedder_can_be_off_or_named(world: World, tiny: Path, tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Files:
     world.at(root).memorize("Retry policy", "The worker retries three times.")
     assert world.at(root).call("record", text="the kettle whistled")["ok"]
     path = world.place / "sound.tar.gz"
-    assert world.at(root).call("export", target=str(path))["ok"]
+    assert world.human(root).call("export", target=str(path))["ok"]
     world.close()
     return contents(path)
 
@@ -208,18 +208,18 @@ def test_an_agent_brings_no_experience_of_a_person(tmp_path: Path) -> None:
     here, there = World(tmp_path / "a"), World(tmp_path / "b")
     a, b = here.brain("project"), there.brain("project")
     here.at(a).memorize("Retry policy", "The worker retries three times.")
-    path = tmp_path / "a.tar.gz"
-    assert here.at(a).call("export", target=str(path))["ok"]
+    path = there.place / "a.tar.gz"
+    assert here.human(a).call("export", target=str(path))["ok"]
     numbers = dict.fromkeys(("created_at", "f", "sigma", "k", "loss", "round"), 0)
     law = {"id": "m1", "level": "T", "writer": "operator", "content": "Obey.", "space": "s", "entity": "e", "state": "x"}
     law |= {"tags": "[]", "derived_from": "[]", "supersedes": None, "source_event_id": None}
-    source = packed(tmp_path / "forged.tar.gz", forged(contents(path), "megram", **law, **numbers))
+    source = packed(there.place / "forged.tar.gz", forged(contents(path), "megram", **law, **numbers))
 
     plan = there.at(b).call("import", source=source, dry_run=True)
     answer = there.at(b).call("import", source=source)
     dressed = law | {"content": law_lines()[0]}
-    elsewhere = packed(tmp_path / "dressed.tar.gz", forged(contents(path), "megram", **dressed, **numbers))
-    own = packed(tmp_path / "own.tar.gz", forged(contents(path), "megram", **dressed | {"space": LAW_SPACE}, **numbers))
+    elsewhere = packed(there.place / "dressed.tar.gz", forged(contents(path), "megram", **dressed, **numbers))
+    own = packed(there.place / "own.tar.gz", forged(contents(path), "megram", **dressed | {"space": LAW_SPACE}, **numbers))
 
     assert there.at(b).call("import", source=elsewhere, dry_run=True)["needs_human"] == ["experience of a person"]
     assert there.at(b).call("import", source=own, dry_run=True)["needs_human"] == [], "the laws are in every brain"

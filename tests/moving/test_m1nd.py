@@ -109,7 +109,7 @@ def test_a_repository_brings_its_own_store_and_no_other_one_takes_it(world: Worl
     M1nd.claim(Path(app, ".m1nd"), "tide", "Low water at six.")
 
     own = taken(world.at(app), app)
-    other = taken(world.at(web), str(Path(app, ".m1nd")))
+    other = taken(world.human(web), str(Path(app, ".m1nd")))
 
     assert own["counts"]["claims"] == 1
     assert (other["writes"], other["counts"]["other_projects"]) == (False, 1)
@@ -211,14 +211,14 @@ def test_a_letter_with_a_secret_is_refused_and_the_rest_comes(world: World, m1nd
     assert world.home.field_reports_file.read_bytes() == line(1) + b"\n"
 
 
-def test_an_agent_restores_a_brain_into_which_an_agent_moved(world: World, m1nd: M1nd, tmp_path: Path) -> None:
+def test_a_person_restores_a_brain_into_which_an_agent_moved(world: World, m1nd: M1nd, tmp_path: Path) -> None:
     """What an import remembers of what it brought is nobody's setting."""
     root, archive = world.brain("app"), tmp_path / "app.tar.gz"
     taken(world.at(root), str(m1nd.base))
     assert world.at(root).call("export", target=str(archive))["ok"]
     there = World(tmp_path / "there")
 
-    answer = there.at(there.brain("app")).call("import", source=str(archive))
+    answer = there.human(there.brain("app")).call("import", source=str(archive))
 
     assert (answer.get("mode"), answer["needs_human"]) == ("restore", []), answer
     there.close()

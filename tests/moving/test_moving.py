@@ -3,7 +3,6 @@
 import os
 import signal
 import sqlite3
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,20 +10,21 @@ from hindbrain.domain.evidence import Evidence
 from tests.imports.test_import_fire import child
 from tests.imports.test_mempal import opened, rows, state, taken
 from tests.support.moving_sources import M1nd, claude_mem, tree
-from tests.support.world import Actor, World
+from tests.support.world import World
 
 ROWS = 520  # two batches
 
 
-def test_over_mcp_only_what_lies_in_the_project_is_read(world: World, tmp_path: Path) -> None:
+def test_an_agent_imports_only_from_its_project(world: World, tmp_path: Path) -> None:
     root = world.brain("app")
     inside, outside = claude_mem(Path(root, "old")), claude_mem(tmp_path / "mem")
-    remote = Actor(world, replace(world.at(root).caller, reads_files=False))
+    world.home.places_file.unlink()
+    agent = world.at(root)
 
-    refused = remote.call("memory.import", path=str(outside))
-    taken_in = remote.call("memory.import", path=str(inside), execute=True)
+    refused = agent.call("memory.import", path=str(outside))
+    taken_in = agent.call("memory.import", path=str(inside), execute=True)
 
-    assert refused["error"]["code"] == "human_needed"
+    assert refused["error"]["code"] == "path_refused"
     assert taken_in["counts"]["evidence"] == 4
 
 

@@ -33,7 +33,7 @@ def origin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[World, st
     world = World(place)
     root = lived(world, "project")
     target = place / "out.tar.gz"
-    answer = world.at(root).call("export", target=str(target))
+    answer = world.human(root).call("export", target=str(target))
     assert answer["ok"], answer
     yield world, root, target
     world.close()
@@ -141,6 +141,7 @@ def test_only_a_person_restores_what_needs_one(origin: tuple[World, str, Path], 
     there, moved = empty
     head = there.at(moved).call("ledger.verify")["entries"]
 
+    archive = Path(shutil.copy(archive, there.place / "copy.tar.gz"))
     dry = there.at(moved).call("import", source=str(archive), dry_run=True)
     refused = there.at(moved).call("import", source=str(archive))
 
@@ -157,15 +158,21 @@ def test_only_a_person_restores_what_needs_one(origin: tuple[World, str, Path], 
     assert again["mode"] == "merge", "a brain that holds something is never replaced"
 
 
-def test_an_agent_restores_what_agents_wrote(tmp_path: Path) -> None:
+def test_a_person_restores_what_agents_wrote(tmp_path: Path) -> None:
     here, there = World(tmp_path / "a"), World(tmp_path / "b")
     a, b = here.brain("project"), there.brain("project")
     here.at(a).memorize("Retry policy", "The worker retries three times.")
     path = tmp_path / "a.tar.gz"
-    assert here.at(a).call("export", target=str(path))["ok"]
+    assert here.human(a).call("export", target=str(path))["ok"]
 
-    answer = there.at(b).call("import", source=str(path))
+    inside = Path(b, "a.tar.gz")
+    inside.write_bytes(path.read_bytes())
 
+    refused = there.at(b).call("import", source=str(inside))
+    inside.unlink()
+    answer = there.human(b).call("import", source=str(path))
+
+    assert refused["error"]["code"] == "human_needed"
     assert (answer["ok"], answer["mode"]) == (True, "restore"), answer
     assert out(there, b, "back.tar.gz") == path.read_bytes()
     here.close()
@@ -177,7 +184,7 @@ def test_the_medulla_is_restored_by_a_person(origin: tuple[World, str, Path], em
     there, moved = empty
     assert here.human(root).call("promote", brain=root, claim="retry-policy", reason="holds everywhere")["ok"]
     first = out(here, root, "medulla.tar.gz", tier="medulla")
-    source = str(here.place / "medulla.tar.gz")
+    source = str(shutil.copy(here.place / "medulla.tar.gz", there.place / "medulla.tar.gz"))
 
     assert there.at(moved).call("import", source=source, tier="medulla")["error"]["code"] == "human_needed"
     answer = there.human(moved).call("import", source=source, tier="medulla")
@@ -301,7 +308,7 @@ def test_what_a_checkout_holds_beside_history_stays_behind(tmp_path: Path) -> No
     Path(os.fsdecode(os.fsencode(history) + b"/\xff.1.light.md")).write_text("x")
     path = tmp_path / "a.tar.gz"
 
-    assert here.at(a).call("export", target=str(path))["history"] == 1
+    assert here.human(a).call("export", target=str(path))["history"] == 1
     assert there.human(b).call("import", source=str(path))["mode"] == "restore"
     assert out(there, b, "back.tar.gz") == path.read_bytes()
     here.close()
@@ -326,7 +333,7 @@ def test_a_full_disk_leaves_no_half_archive(origin: tuple[World, str, Path]) -> 
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (archive.stat().st_size // 2, hard))
     try:
-        answer = here.at(root).call("export", target=str(target / "half.tar.gz"))
+        answer = here.human(root).call("export", target=str(target / "half.tar.gz"))
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 

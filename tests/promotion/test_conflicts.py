@@ -100,6 +100,27 @@ def test_med_196_both_rows_are_shown_and_the_winner_stands_above_the_loser(
     assert world.at(x).call("doctor")["memory"]["conflicts"] == 1
 
 
+@pytest.mark.req("MED-196", "MED-199")
+@pytest.mark.parametrize(("situation", "winner"), [(row[0], row[2]) for row in TABLE], ids=[row[0].__name__ for row in TABLE])
+def test_med_196_the_text_names_the_winner_and_marks_both_rows(world: World, situation: Any, winner: str) -> None:
+    x = situation(world)
+
+    texts = [beat(world, x)["rendered"], world.at(x).call("seek", query="default port")["rendered"]]
+
+    rule = beat(world, x)["conflicts"][0]["rule"]
+    if winner == "reality":
+        assert f"conflict default-port: neither claim wins, read the code ({rule})" in texts[0]
+        assert [text.count("in conflict, the code decides") for text in texts] == [2, 2]
+        return
+    loser = {"project": "medulla", "medulla": "project"}[winner]
+    assert f"conflict default-port: the {winner} claim wins over the {loser} claim ({rule})" in texts[0]
+    for text in texts:
+        heads = [line for line in text.splitlines() if line.startswith("Default port (")]
+        (won,) = [line for line in heads if f", wins over the {loser} claim)" in line]
+        (lost,) = [line for line in heads if f", the {winner} claim wins over this)" in line]
+        assert (won.split(" (")[1].split(",")[0], lost.split(" (")[1].split(",")[0]) == (winner, loser)
+
+
 @pytest.mark.req("MED-194")
 @pytest.mark.parametrize("text", ["The default port is 1338.", "  the DEFAULT port\n is   1338."])
 def test_med_194_case_and_white_space_are_no_conflict(world: World, text: str) -> None:

@@ -14,7 +14,8 @@ BOSS = "claude:orchestrator"
 
 
 def promote(world: World, root: str, claim: str, *, agent: str = BOSS, reason: str = "confirmed elsewhere", **more: Any) -> Any:
-    return world.at(root, agent).call("promote", **{"brain": root, "claim": claim, "reason": reason, **more})
+    elsewhere = more.get("brain", root) != root  # a person's act
+    return world.at(root, agent, human=elsewhere).call("promote", **{"brain": root, "claim": claim, "reason": reason, **more})
 
 
 def promoted(world: World, root: str, claim: str, **more: Any) -> dict[str, Any]:

@@ -16,9 +16,16 @@ class Belief:
     confidence: float = -1.0
     origin: str | None = None
     origin_claim: str | None = None
+    arrived: bool = False  # by file: what it states of itself is kept, and counts as unchecked
+
+    @property
+    def counted(self) -> "Belief":
+        """The same as far as it counts: what arrived by file is as firm as an unchecked claim with half certainty at most."""
+        return replace(self, rank=min(self.rank, 1), confidence=min(self.confidence, 0.5)) if self.arrived else self
 
     def holds_against(self, live: "Belief | None") -> bool:
-        return live is None or (self.rank >= live.rank and self.confidence >= live.confidence)
+        mine, theirs = self.counted, live.counted if live is not None else None
+        return theirs is None or (mine.rank >= theirs.rank and mine.confidence >= theirs.confidence)
 
 
 @dataclass
@@ -67,7 +74,7 @@ class Model:
             return "unknown_claim"
         if original.text in medulla.buried | source.buried:
             return "rejected_value"
-        copy = replace(original, origin=original.origin or name, origin_claim=f"{name}#{slug}")
+        copy = replace(original.counted, arrived=False, origin=original.origin or name, origin_claim=f"{name}#{slug}")
         if not copy.holds_against(medulla.live.get(slug)):
             return "would_downgrade"
         medulla.put(slug, copy)

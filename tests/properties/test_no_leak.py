@@ -106,7 +106,7 @@ class Brains(RuleBasedStateMachine):
         for number in range(len(NAMES)):
             self.memorize(number=number, label=0, again=None, confidence=0.6, state="authored")
             self.memorize(number=number, label=1, again=None, confidence=None, state="authored")
-        self.promote(number=0, by=1, label=0)
+        self.promote(number=0, label=0)
         self.memorize_doctrine(number=0, label=2, again=None, confidence=0.3)
 
     # -- writes ------------------------------------------------------------------------------------------------------
@@ -133,10 +133,10 @@ class Brains(RuleBasedStateMachine):
         )
         self.written_as(answer, MEDULLA, f"topic-{label}", belief(text, confidence, "authored", MEDULLA))
 
-    @rule(number=brains, by=brains, label=labels)
-    def promote(self, number: int, by: int, label: int) -> None:
+    @rule(number=brains, label=labels)
+    def promote(self, number: int, label: int) -> None:
         root, slug = self.roots[number], f"topic-{label}"
-        answer = self.at(by, CHIEF).call("promote", brain=root, claim=slug, reason="it holds elsewhere")
+        answer = self.at(number, CHIEF).call("promote", brain=root, claim=slug, reason="it holds elsewhere")
         expected = self.model.promote(root, slug)
         assert (None if answer["ok"] else answer["error"]["code"]) == expected, answer
 
@@ -213,9 +213,9 @@ class Brains(RuleBasedStateMachine):
         if text in store.buried:
             store.end(slug)
         elif live is not None:
-            store.put(slug, replace(live, text=text))
+            store.put(slug, replace(live, text=text, arrived=True))
         else:
-            store.put(slug, Belief(text=text))
+            store.put(slug, Belief(text=text, arrived=True))
 
     @rule(number=brains, label=labels)
     def delete_by_hand(self, number: int, label: int) -> None:
@@ -232,7 +232,7 @@ class Brains(RuleBasedStateMachine):
     @rule(number=brains)
     def export(self, number: int) -> None:
         path = str(self.place / f"{len(self.exports)}.tar.gz")
-        answer = self.at(number).call("export", target=path)
+        answer = self.human(number).call("export", target=path)
         assert (answer["claims"], answer["boot_entries"]) == (len(self.store(number).live), len(self.store(number).keys))
         self.exports.append(path)
         self.taken[path] = dict(self.store(number).live), dict(self.store(number).keys)
@@ -246,7 +246,8 @@ class Brains(RuleBasedStateMachine):
         live, keys = self.taken[path]
         report = self.human(number).call("import", source=path, **({"tier": MEDULLA} if shared else {}))
         store, refused = self.model.stores[name], {one["name"]: one["code"] for one in report["refused"]}
-        for slug, one in live.items():
+        for slug, exported in live.items():
+            one = replace(exported, arrived=True)
             buried = self.model.stores.get(one.origin or "", Store()).buried
             if slug in report["unchanged"]:
                 assert store.live[slug].text == one.text
@@ -269,7 +270,7 @@ class Brains(RuleBasedStateMachine):
     @rule(number=brains)
     def uninit(self, number: int) -> None:
         there = Path(self.roots[number], ".hindbrain", "brain.json").exists()
-        assert self.at(number).call("uninit", path=self.roots[number])["ok"] == there
+        assert self.human(number).call("uninit", path=self.roots[number])["ok"] == there
 
     @rule()
     def restart(self) -> None:

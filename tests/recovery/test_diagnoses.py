@@ -17,6 +17,7 @@ from hindbrain.engines.diagnosis import DIAGNOSES, Signals, diagnose
 from hindbrain.operations import REGISTRY
 from hindbrain.policy.hosts import HOSTS
 from hindbrain.services.recovery import REQUIRED_TOOLS
+from hindbrain.stores.checked_file import checked_vfs
 from hindbrain.stores.installation import build_of
 from tests.support.owner import Starter
 from tests.support.world import World, tree_hash
@@ -210,7 +211,7 @@ def test_aol_241_a_claim_that_is_there_and_is_not_found(quiet: tuple[World, str]
     """Given an index that lost its rows without noticing, doctor says so, and the repair brings the claim back."""
     world, x = quiet
     world.app.house.brains.close()
-    index = apsw.Connection(str(world.store(x).parent / "index.db"))
+    index = apsw.Connection(str(world.store(x).parent / "index.db"), vfs=checked_vfs())
     index.execute("delete from words")
     index.close()
     assert world.at(x).seek("kettle")["results"] == []

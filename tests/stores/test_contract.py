@@ -624,3 +624,11 @@ def test_store_claims_are_paged_in_the_order_they_came(store: BrainStore) -> Non
     assert [slug for _, slug in store.arrivals(begun="pe", limit=1, newest=False)] == ["three"]
     assert store.arrivals(["red", "green"], limit=9) == store.arrivals(begun="zz", limit=9) == ()
     assert store.version_counts(["one", "two", "none"]) == {"one": 2, "two": 1}
+
+
+def test_store_claims_that_were_live_at_a_time_are_counted(store: BrainStore) -> None:
+    put(store, "one", "first", at=10)
+    put(store, "two", "second", at=20)
+    put(store, "one", "first again", at=30)
+
+    assert [store.active_at(at) for at in (9, 10, 19, 20, 29, 30, 99)] == [0, 1, 1, 2, 2, 2, 2]

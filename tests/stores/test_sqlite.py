@@ -13,6 +13,7 @@ import pytest
 
 from hindbrain.domain.errors import Busy, StoreNewer, StoreUnavailable
 from hindbrain.domain.ledger import breaks
+from hindbrain.stores.checked_file import checked_vfs
 from hindbrain.stores.migrations import MIGRATIONS, Migration
 from hindbrain.stores.port import Mark, Node
 from hindbrain.stores.sql_rows import COLUMNS
@@ -250,7 +251,7 @@ def test_conf_06_an_index_of_another_release_is_made_again_and_leaves_nothing(di
     store = opened(directory)
     put(store, "a", "some words")
     store.close()
-    other = apsw.Connection(str(directory / "index.db"))
+    other = apsw.Connection(str(directory / "index.db"), vfs=checked_vfs())
     other.execute("pragma user_version = 1; drop table mark")
     other.close()
 

@@ -44,7 +44,7 @@ def plant(place: Path, *, seed: int = 7) -> Planted:
     claims, evidence, code = (_words(rng, ROWS) for _ in range(3))
     world = World(place)
     try:
-        assert world.at(None).call("model.install", path=str(tiny_weights(place / "weights")))["ok"]
+        assert world.human(None).call("model.install", path=str(tiny_weights(place / "weights")))["ok"]
         files = {
             f"src__part{number}_py": f'"""Part {number} of the queue."""\n\n\ndef retry_{word}(queue):\n'
             f'    """The worker retries the {word} queue."""\n    return queue\n\n\n'

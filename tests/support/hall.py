@@ -13,6 +13,7 @@ from hindbrain.domain.brain import fingerprint
 from tests.cli.program import Program
 from tests.support.browser import Watch, new_context
 from tests.support.owner import RunningOwner, start_owner
+from tests.support.world import put_back
 
 __all__ = ["Built", "BuiltWorld", "Hall", "opened"]
 
@@ -47,8 +48,7 @@ class Built:
 
     def again(self) -> BuiltWorld:
         """As it was built. Whoever had it before must have closed it."""
-        shutil.rmtree(self.world.directory)
-        shutil.copytree(self._copy, self.world.directory, symlinks=True)
+        put_back(self._copy, Path(self.world.directory))
         return self.world
 
 
@@ -79,9 +79,16 @@ class Hall:
         elif shown.url.startswith(f"{self.owner.url}/"):
             shown.evaluate(_GO, address)
         else:
-            shown.goto(address)
+            self.enter(shown, self.route(route))
         settled(shown)
         return shown
+
+    def enter(self, page: Page, route: str = "") -> None:
+        """Begin a visit in a page, as a person who opens the Hall once more."""
+        json_body = {"Content-Type": "application/json"}
+        answer = self.owner.request("POST", "/api/hall/ticket", body=b"{}", headers=json_body, token=self.owner.human_token)
+        page.goto(f"{self.owner.url}/?ticket={answer.json['ticket']}{route}")
+        page.wait_for_url(lambda url: "ticket=" not in url)
 
     def terminal(self, root: str | None = None, **environ: str) -> Program:
         """The program at a terminal in one of the repositories, on the home of this world."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.support.world import Actor, World
 
-__all__ = ["HookScene", "claude_log", "codex_log", "cursor_log", "gemini_log"]
+__all__ = ["HookScene", "claude_log", "codex_log", "cursor_log", "gemini_lines_log", "gemini_log", "gemini_message"]
 
 Said = tuple[str, str]  # role, text
 
@@ -105,3 +105,20 @@ def gemini_log(path: Path, session: str, *said: Said) -> str:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps({"sessionId": session, "projectHash": "ab12", "messages": messages}, indent=2), encoding="utf-8")
     return str(path)
+
+
+def gemini_lines_log(path: Path, session: str, *records: Said | dict[str, Any]) -> str:
+    """As newer releases of Gemini CLI keep it: a line for each message, and lines that change the list of them."""
+    lines: list[dict[str, Any]] = [{"sessionId": session, "projectHash": "ab12", "kind": "main"}]
+    for number, one in enumerate(records):
+        if isinstance(one, dict):
+            lines.append(one)
+        else:
+            lines.append(gemini_message(f"m{number}", *one))
+    return _written(path, lines)
+
+
+def gemini_message(name: str, role: str, text: str) -> dict[str, Any]:
+    """One message in such a log."""
+    kind = "user" if role == "user" else "gemini"
+    return {"id": name, "timestamp": "2026-07-05T10:00:00.000Z", "type": kind, "content": [{"text": text}]}

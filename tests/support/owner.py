@@ -38,7 +38,7 @@ class Answer:
     @property
     def code(self) -> str | None:
         error = self.json.get("error")
-        code: str | None = error["code"] if isinstance(error, dict) else error
+        code: str | None = error["code"] if error is not None else None
         return code
 
 
@@ -104,15 +104,21 @@ class RunningOwner:
     def call(
         self, operation: str, *, root: Path | str | None = None, session: str | None = None, **arguments: Any
     ) -> dict[str, Any]:
-        """The answer of one operation, whatever its status."""
+        """The answer of one operation. A caller who gives a directory its brain stands in it, unless a root is given."""
+        if root is None and operation in ("ingest", "init"):
+            root = arguments.get("project_root") or arguments.get("path")
         headers = {} if root is None else {"hindbrain_caller_root": str(root)}
         if session is not None:
             headers["hindbrain_session"] = session
         answer: dict[str, Any] = self.post(operation, arguments, **headers).json
         return answer
 
-    def stream(self, path: str, *, method: str = "GET", body: bytes | None = None, **headers: str) -> "Stream":
-        return Stream(self, method, path, body, _named(headers))
+    def stream(
+        self, path: str, *, method: str = "GET", body: bytes | None = None, human: bool = False, **headers: str
+    ) -> "Stream":
+        """Events as an agent hears them, or as a person does."""
+        token = self.human_token if human else self.token
+        return Stream(self, method, path, body, {"Authorization": f"Bearer {token}", **_named(headers)})
 
     def wait(self) -> int:
         """The exit code of the process, once it ended."""
@@ -131,7 +137,7 @@ class Stream:
 
     def __init__(self, running: RunningOwner, method: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> None:
         self._connection = http.client.HTTPConnection("127.0.0.1", running.port, timeout=LIMIT_S)
-        told = {"Authorization": f"Bearer {running.token}", "Accept": "text/event-stream", **headers}
+        told = {"Accept": "text/event-stream", **headers}
         self._connection.request(method, path, body=body, headers=told)
         self._response = self._connection.getresponse()
         self.status = self._response.status

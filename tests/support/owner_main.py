@@ -9,6 +9,7 @@ from typing import Any
 from hindbrain.domain.errors import HindbrainError
 from hindbrain.operations.registry import Effect, operation
 from hindbrain.services.call import Call
+from hindbrain.surfaces.hall import visits
 from hindbrain.surfaces.owner import serve
 
 
@@ -25,6 +26,28 @@ def wait(call: Call, steps: int = 1, step_s: float = 0.05) -> dict[str, Any]:
 def defect(call: Call, text: str) -> dict[str, Any]:
     """Fail in a way nobody foresaw, with the caller's text in the message."""
     raise ZeroDivisionError(text)
+
+
+class _Clock:
+    """The clock of visits to the Hall, which a test moves."""
+
+    later_s = 0.0
+
+    def time_ns(self) -> int:
+        return time.time_ns() + int(self.later_s * 1e9)
+
+    def monotonic(self) -> float:
+        return time.monotonic() + self.later_s
+
+
+_CLOCK = _Clock()
+
+
+@operation("test.later", effect=Effect.READ)
+def later(call: Call, hours: float) -> dict[str, Any]:
+    """Let visits be so much older."""
+    _CLOCK.later_s += hours * 3600
+    return {"hours": hours}
 
 
 _TOUCHED: list[str] = []
@@ -47,6 +70,7 @@ def main() -> int:
     sys.addaudithook(_note)
     arguments = json.loads(sys.argv[1])
     home = Path(arguments.pop("home"))
+    visits.time = _CLOCK  # type: ignore[attr-defined]
     for name in ("tls_cert", "tls_key"):
         if arguments.get(name):
             arguments[name] = Path(arguments[name])

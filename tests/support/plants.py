@@ -6,14 +6,20 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from hindbrain.domain.message import Role
 from hindbrain.domain.task import Criterion, Guards, MustNot, Step, SubTask, SubTaskMore
 from hindbrain.services.control.ports import Thought
 from hindbrain.services.control.tools import Toolbox
 from hindbrain.stores.command import Commands
+from hindbrain.stores.sandbox import Sandbox, available
 from hindbrain.stores.workspace import Workspace
 
-__all__ = ["Asked", "Scripted", "box", "plan"]
+__all__ = ["CONTAINED", "Asked", "Scripted", "box", "plan"]
+
+# For tests whose commands run unasked. Without a sandbox every command waits for a person: tests/attack/test_run_sandbox.py.
+CONTAINED = pytest.mark.skipif(available() is Sandbox.NONE, reason="this machine has no sandbox, so no command runs unasked")
 
 
 class Scripted:

@@ -1,6 +1,7 @@
 """A world for tests: one home, some repositories, a clock that stands still, and callers who speak to the real house."""
 
 import hashlib
+import json
 import os
 import secrets
 import shutil
@@ -17,7 +18,7 @@ from hindbrain.settings import Settings
 from hindbrain.stores.home import Home
 from tests.support.honesty import held
 
-__all__ = ["Actor", "Clock", "Kept", "World", "block", "git", "tree_hash"]
+__all__ = ["Actor", "Clock", "Kept", "World", "block", "git", "put_back", "tree_hash"]
 
 START_MS = 1_783_209_431_408
 DAY = 86_400_000
@@ -70,6 +71,8 @@ class Actor:
 class World:
     """A home with its App. `restart` closes and opens it again, as a new process would."""
 
+    registers_place = False  # True: a person registered the directory of the test, so that agents may name files in it
+
     def __init__(self, place: Path, *, store_url: str = "", **settings: Any) -> None:
         self.place = Path(os.path.realpath(place))
         self.home = Home(self.place / "home")
@@ -80,6 +83,14 @@ class World:
         self.bound_root: str | None = None
         self.resident = False  # True: a process with time beside its calls, as the owner is
         self._app: App | None = None
+        if self.registers_place:
+            self.register_place()
+
+    def register_place(self) -> None:
+        """What `places add` leaves, for the directory of the test with all its files."""
+        self.home.ensure()
+        text = json.dumps({"schema": "hindbrain-places-v0", "places": [str(self.place)]})
+        self.home.places_file.write_text(text, encoding="utf-8")
 
     @property
     def app(self) -> App:
@@ -165,9 +176,23 @@ class Kept:
 
     def again(self) -> World:
         """As it was. Whoever had it before must have closed it."""
-        shutil.rmtree(self._place)
-        shutil.copytree(self._copy, self._place, symlinks=True)
+        put_back(self._copy, self._place)
         return World(self._place)
+
+
+def put_back(copy: Path, place: Path) -> None:
+    """Make a directory equal to its copy. Directories stay: a brain knows its repository by them."""
+    for directory, inner, names in os.walk(place, topdown=False):
+        kept = copy / os.path.relpath(directory, place)
+        for name in names:
+            os.unlink(os.path.join(directory, name))
+        for name in inner:
+            path = os.path.join(directory, name)
+            if os.path.islink(path):
+                os.unlink(path)
+            elif not (kept / name).is_dir():
+                os.rmdir(path)
+    shutil.copytree(copy, place, symlinks=True, dirs_exist_ok=True)
 
 
 def block(label: str, text: str = "", **more: Any) -> dict[str, Any]:
@@ -180,6 +205,8 @@ def git(root: str, *words: str) -> str:
         **os.environ,
         "GIT_CONFIG_GLOBAL": os.devnull,
         "GIT_CONFIG_SYSTEM": os.devnull,
+        # A status must not refresh the index: tests compare hashes of whole trees before and after a call.
+        "GIT_OPTIONAL_LOCKS": "0",
         "GIT_AUTHOR_NAME": "t",
         "GIT_AUTHOR_EMAIL": "t@example.org",
         "GIT_COMMITTER_NAME": "t",

@@ -1,10 +1,10 @@
 """Callers: who calls, from where, and by which channel. Trust follows the channel, never what a text says of itself."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NewType
 
-__all__ = ["FINISHER", "UNKNOWN_AGENT", "AgentId", "Caller", "Channel", "RootSource", "SessionId"]
+__all__ = ["FINISHER", "UNKNOWN_AGENT", "AgentId", "Caller", "Channel", "RootSource", "SessionId", "is_root"]
 
 AgentId = NewType("AgentId", str)
 SessionId = NewType("SessionId", str)
@@ -46,14 +46,22 @@ class Caller:
     session: SessionId
     channel: Channel = Channel.AGENT
     reads_files: bool = True  # a process of the user, which can read them itself; over MCP an agent may have no shell
-    told_root: str | None = None  # what the call itself says; heard only where the surface knows no brain's root
+    told_root: str | None = None  # what the call itself says, if a host or a person registered it; heard last
+    refused_root: str | None = None  # what the call itself says, and nobody registered: it opens nothing
     delegation: str | None = None  # the packet that the caller works under, as its environment says
     offered_roots: tuple[str, ...] = ()  # directories that a client of MCP says are open; the guard checks them
+    visit: str | None = None  # the visit to the Hall that the call comes from
+    passphrase: str | None = field(default=None, repr=False)  # what a person typed to confirm this act
 
     @property
     def signature(self) -> str | None:
         """The agent's name on one line; None for one that gave none."""
         return " ".join(self.agent.split()) if self.agent != UNKNOWN_AGENT else None
+
+
+def is_root(text: str) -> bool:
+    """Whether a text can be a caller root: an absolute path without NUL and without steps upwards."""
+    return text.startswith("/") and "\x00" not in text and ".." not in text.split("/")
 
 
 # Who completes what a dead process began.

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from hindbrain.domain.brain import Tier
-from hindbrain.domain.errors import InvalidLabel
+from hindbrain.domain.label import Slug, slug_of
 
 __all__ = [
     "Block",
@@ -27,13 +27,10 @@ __all__ = [
     "state_of",
 ]
 
-Slug = str
-
 _KINDS = {"entity": "⍂", "state": "⍐", "event": "⍌"}
 _MARKER = re.compile(r"^\[(?P<glyph>⍂|⍐|⍌|𝔻|⟁|RED|AMBER) (?P<name>[a-z_]+): (?P<value>.*)\]\s*$")
 _STRUCTURE = re.compile(r"^(?:---\s*$|#|\[(?:⍂|⍐|⍌|𝔻|⟁|RED|AMBER)\s|(?:<{7}|={7}|>{7})(?:\s|$))")
 _BREAKS = re.compile("[\r\n\x0b\x0c\x1c-\x1e\x85\u2028\u2029]+")
-_LABEL_MAX = 200
 _KEY = re.compile(r"^([A-Za-z][A-Za-z0-9-]*):[ \t]?(.*)$")
 
 # The order in which memorize writes the keys.
@@ -153,22 +150,6 @@ def _confidence(raw: str | None) -> float | None:
 def one_line(value: str) -> str:
     """A frontmatter value: line breaks become single spaces."""
     return _BREAKS.sub(" ", value).strip()
-
-
-def slug_of(label: str) -> Slug:
-    """Lower case, every run outside a-z and 0-9 one dash, no dash at either end."""
-    slug = re.sub(r"[^a-z0-9]+", "-", label.lower()).strip("-")
-    if not slug:
-        raise InvalidLabel(
-            f"the label {label[:60]!r} has no letter a-z or digit to make a file name from",
-            fix="give the claim a label with at least one letter a-z or digit",
-        )
-    if len(label) > _LABEL_MAX:
-        raise InvalidLabel(
-            f"the label has {len(label)} characters; {_LABEL_MAX} is the most",
-            fix="shorten the label and put the rest into the claim's text",
-        )
-    return slug
 
 
 def looks_like_light(text: str) -> bool:

@@ -88,6 +88,7 @@ class MemoryRow(msgspec.Struct, frozen=True, kw_only=True):
     age_days: int | None
     match: str
     stale: bool | UnsetType = UNSET
+    arrived_by: str | UnsetType = UNSET  # a file or an archive brought it; its author is only stated
 
 
 class Context(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,6 +1,6 @@
 """Errors: every way a call can fail, with a stable code, a message, a safe next step, an HTTP status and an exit code."""
 
-from hindbrain.domain import agent_errors  # noqa: F401 - its kinds belong to the table at the end
+from hindbrain.domain import agent_errors, person_errors, read_errors  # noqa: F401 - their kinds belong to the table at the end
 from hindbrain.domain.error import HindbrainError, Refusal
 
 __all__ = [
@@ -46,9 +46,11 @@ __all__ = [
     "PathRefused",
     "Refusal",
     "Rejected",
+    "RepositoryChanged",
     "RoundBlocked",
     "StaleWrite",
     "StoreBehind",
+    "StoreDamaged",
     "StoreNewer",
     "StoreUnavailable",
     "SwitchedOff",
@@ -74,6 +76,12 @@ class BrainlessRoot(Refusal):
     """The caller's directory is known, but no brain covers it."""
 
     code = "brainless_root"
+
+
+class RepositoryChanged(Refusal):
+    """The directory of a brain holds another repository than the one the brain was made for."""
+
+    code = "repository_changed"
 
 
 class CallerRootUnknown(Refusal):
@@ -338,6 +346,12 @@ class StoreUnavailable(HindbrainError):
 
     code = "store_unavailable"
     http_status = 503
+
+
+class StoreDamaged(StoreUnavailable):
+    """A file is damaged, cut short or not what Hindbrain wrote. Derived files are rebuilt; others stay as they are."""
+
+    code = "store_damaged"
 
 
 class LedgerBroken(HindbrainError):

@@ -8,7 +8,7 @@ from typing import NewType
 from hindbrain.domain.anchor import Anchor, AnchorKind
 from hindbrain.domain.errors import InvalidParams
 
-__all__ = ["Domain", "Evidence", "EvidenceId", "Provenance", "SourceType", "evidence_id"]
+__all__ = ["Domain", "Evidence", "EvidenceId", "Provenance", "SourceType", "evidence_id", "is_machine"]
 
 EvidenceId = NewType("EvidenceId", str)
 
@@ -22,6 +22,15 @@ class Domain(StrEnum):
     AGENT = "agent"
     SKILL = "skill"
     GLOBAL = "global"
+
+
+# Roles of a conversation that no person has: what a model answered, what its tools gave, what its host set.
+_MACHINES = frozenset({"assistant", "ai", "agent", "bot", "developer", "function", "gemini", "model", "system", "tool"})
+
+
+def is_machine(role: str | None) -> bool:
+    """Return True if a role of a conversation is not a person's."""
+    return (role or "").strip().lower() in _MACHINES
 
 
 class Provenance(StrEnum):

@@ -91,6 +91,7 @@ class Finding(Record, frozen=True, kw_only=True):
     reproduction: str | None = None
     at_ms: Count = 0
     document: str = ""  # the document whose words it is held against
+    claim: str = ""  # what its place says, in the words that stand there: that can be proven by reading
 
 
 class LaneSpec(Record, frozen=True, kw_only=True):

@@ -11,6 +11,7 @@ class HookSession(msgspec.Struct, frozen=True, kw_only=True):
     at: int
     told: tuple[str, ...] = ()  # digests of rows, ids of messages
     source: str | None = None  # under which its conversation was saved as evidence
+    cuts: int = 0  # of its context that were seen in its log, where a host does not say which of its events is one
     restore: bool = False  # its context was cut, and nobody has told it yet what it was about
 
 

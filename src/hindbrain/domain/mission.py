@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, field
 
 from hindbrain.domain.control import Loss
+from hindbrain.domain.mission_comparison import Comparison
 from hindbrain.domain.task import Class, Count, Criterion, Record, Share
 
 __all__ = [
@@ -364,6 +365,7 @@ class MissionClaim(Record, frozen=True, kw_only=True):
     verified_at: str | None = None
     inherited_from: str | None = None
     judged: Count = 0  # how often it was verified without anything new
+    comparison: Comparison | None = None
 
 
 class LoopWarning(Record, frozen=True, kw_only=True):
@@ -444,6 +446,7 @@ class VerifyResult(Record, frozen=True, kw_only=True):
     missing: tuple[str, ...]
     confidence: Share | None
     next_required_move: dict[str, Any]
+    comparison: Comparison | None = None
     non_claims: tuple[str, ...] = ()
     schema: str = "hindbrain-mission-verify-v1"
 

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-__all__ = ["converted", "decoded", "decoder", "unpacker"]
+__all__ = ["converted", "decoded", "decoder", "names_its_schema", "unpacker"]
 
 Value = TypeVar("Value")
 
@@ -21,6 +21,12 @@ def decoded(raw: bytes | str, kind: type[Value]) -> Value:
     """What a JSON text says. Raises msgspec.DecodeError, and ValidationError where it says something else."""
     _learn(kind)
     return msgspec.json.decode(raw, type=kind)
+
+
+def names_its_schema(record: msgspec.Struct) -> bool:
+    """Whether a record has the schema that its kind writes; one without a schema always has."""
+    known = {field.name: field.default for field in msgspec.structs.fields(record)}
+    return not isinstance(known.get("schema"), str) or getattr(record, "schema", None) == known["schema"]
 
 
 def converted(value: Any, kind: type[Value], *, strict: bool = True, from_attributes: bool = False) -> Value:

@@ -32,7 +32,7 @@ def _line(line: str, depth: int) -> EventType:
     read = taken_apart(line)
     if read.odd or not read.fragments or depth > _DEEPEST or "||" in line or _BACKGROUND.search(line):
         return EventType.COMMAND
-    if any(one.piped or any(not word.plain for word in one.words[:2]) for one in read.fragments):
+    if any(one.piped or one.nested or any(not word.plain for word in one.words[:2]) for one in read.fragments):
         return EventType.COMMAND
     *before, last = [[word.text for word in one.words] for one in read.fragments]
     if any(not words or words[0] != "cd" for words in before):

@@ -1,41 +1,60 @@
-"""Command safety: what may run unasked. A line is taken apart, each command in it judged, and the worst one counts; what is not
-known is never taken for harmless."""
+"""Command safety: what may run unasked. A line is parsed, each command in it is judged by lists of what is allowed, and the worst
+one counts. What is not on a list, or is not fully understood, is never taken for harmless."""
 
+import posixpath
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import cache
 
 from hindbrain.engines.shell_words import Fragment, Redirect, Word, taken_apart
 from hindbrain.policy.commands import (
+    ADDS,
+    AS_ANOTHER,
+    AWK_FUNCTIONS,
+    BUILDS,
     COMMAND_LONGEST,
+    FIND_PRINTS,
+    FIND_RUNS,
+    FIND_WRITES,
     FIXING,
+    GIT_LISTS,
+    GIT_OPTIONS,
     GIT_READS,
     INTERPRETERS,
     IRREVERSIBLE,
-    KEYWORDS,
-    LEADING,
     ONLY_LOOKING,
     PLACES,
+    PLAIN_SHELLS,
     PROJECT,
     PROJECT_MODULES,
-    PROJECT_TARGETS,
     READS,
     SAFE_VARIABLES,
     SHELLS,
+    TEST_ONE,
+    TEST_TWO,
     WRAPPERS,
-    WRITING_OPTIONS,
 )
 
 __all__ = ["Danger", "Judgement", "judged"]
 
 _PYTHON = re.compile(r"\A(?:python|pypy)(?:\d+(?:\.\d+)*)?\Z")
-_AWK = re.compile(r"system|getline|[|>]|@|close|fflush")
+_AWK = re.compile(r"getline|[|>@`]")
+_AWK_CALLS = re.compile(r"([A-Za-z_]\w*)\s*\(")
 _SED = re.compile(
     r"\A(?:\d+(?:,\d+)?|\$)?(?:p|d|q|=)\Z|\A/[^/\\\n]+/[pd]\Z|\As([/|#,])(?:(?!\1)[^\\\n]|\\.)*\1(?:(?!\1)[^\\\n]|\\.)*\1[gpiI0-9]*\Z"
 )
 _NUMBER = re.compile(r"\A\d+(?:\.\d+)?[smhd]?\Z")
+_READ_BY_DD = re.compile(r"\A(?:if|bs|count|skip|status|ibs|obs)=")
+_VARIABLE = re.compile(r"\A[a-z_][a-z0-9_]*\Z")
 _DEEPEST = 8  # shells that start shells
+_PROGRAMS = frozenset({"pytest", "mypy", "ruff", "flake8", "pylint", "pyflakes"})  # modules that are programs, too
+
+
+@cache
+def _pattern(text: str) -> "re.Pattern[str]":
+    return re.compile(rf"\A(?:{text})\Z", re.DOTALL) if text else re.compile(r"(?!)")
 
 
 class Danger(IntEnum):
@@ -101,10 +120,14 @@ def _of(fragment: Fragment, exists: Exists, depth: int) -> Judgement:
 
 def _redirect(redirect: Redirect, exists: Exists, shown: str) -> Judgement:
     target = redirect.target
-    if redirect.sign in ("<", "<&") or (redirect.sign == ">&" and target.plain and target.text in ("1", "2", "-")):
+    if redirect.sign in ("<&", ">&") and target.plain and re.fullmatch(r"\d|-", target.text):
         return _FREE
     if target.plain and target.text == "/dev/null":
         return _FREE
+    if redirect.sign in ("<", "<&"):
+        # Some shells take a path such as /dev/tcp/host/port for a connection.
+        fine = redirect.sign == "<" and target.plain and not posixpath.normpath(target.text).lstrip("/").startswith("dev/")
+        return _FREE if fine else _unknown("it cannot be told what it reads from", shown)
     return _writing([target], exists, f"{shown} {redirect.sign} {target.text}".strip())
 
 
@@ -127,13 +150,12 @@ def _words(words: list[Word], exists: Exists, depth: int, shown: str, *, piped: 
         first = words[0]
         if first.assigns:
             least = _worse(least, _variable(first.assigns, alone=len(words) == 1, shown=shown))
-        elif first.plain and not first.quoted and first.text in LEADING:
-            if first.text in ("sudo", "doas"):
-                least = _unknown("it runs as another user", shown)
+        elif first.plain and first.text in AS_ANOTHER:
+            least = _unknown("it runs as another user", shown)
         else:
             break
         words.pop(0)
-    if not words or (len(words) == 1 and words[0].text in KEYWORDS):
+    if not words:
         return least
     return _worse(least, _command(words, exists, depth, shown, piped=piped))
 
@@ -143,7 +165,7 @@ def _worse(*found: Judgement) -> Judgement:
 
 
 def _variable(name: str, *, alone: bool, shown: str) -> Judgement:
-    if name in SAFE_VARIABLES or (alone and name.islower()):
+    if name in SAFE_VARIABLES or (alone and _VARIABLE.match(name)):
         return _FREE
     if name == "PYTHONPATH" and not alone:
         return Judgement(danger=Danger.PROJECT, fragment=shown)
@@ -166,12 +188,12 @@ def _command(words: list[Word], exists: Exists, depth: int, shown: str, *, piped
 
 def _known(name: str, rest: list[Word], exists: Exists, depth: int, shown: str, *, piped: bool) -> Judgement:
     if name == "for":
-        fine = bool(rest) and rest[0].plain and rest[0].text.islower() and rest[0].text.isidentifier()
+        fine = bool(rest) and rest[0].plain and bool(_VARIABLE.match(rest[0].text))
         return _FREE if fine else _unknown("it cannot be told what it repeats", shown)
     if name in WRAPPERS:
         return _wrapped(name, rest, exists, depth, shown)
     if name in SHELLS:
-        return _shell(rest, exists, depth, shown, piped=piped)
+        return _shell(name, rest, exists, depth, shown, piped=piped)
     if name == "eval":
         if all(word.plain for word in rest) and rest:
             return _judged(" ".join(word.text for word in rest), exists, depth + 1)
@@ -183,10 +205,12 @@ def _known(name: str, rest: list[Word], exists: Exists, depth: int, shown: str, 
         return _python(rest, exists, depth, shown)
     if name in INTERPRETERS:
         return _unknown("it runs code that cannot be read from here", shown)
-    if name in PROJECT:
+    if name in PROJECT and name not in PROJECT_MODULES - _PROGRAMS:
         return _project(name, rest, shown)
-    if name in PROJECT_TARGETS:
+    if name in BUILDS:
         return _build(name, rest, shown)
+    if name in ADDS:
+        return _adding(name, rest, shown)
     if name in READS:
         return _reading(name, rest, exists, shown)
     return _unknown(f"nobody knows what {name[:40]} changes", shown)
@@ -197,38 +221,62 @@ def _name(text: str) -> str:
 
 
 def _irreversible(name: str, rest: Sequence[Word], shown: str) -> Judgement:
-    if name == "dd" and all(word.plain for word in rest) and not any(word.text.startswith("of=") for word in rest):
+    if name == "dd" and all(word.plain and _READ_BY_DD.match(word.text) for word in rest):
         return _FREE
     if name == "kill" and [word.text for word in rest] == ["-l"]:
         return _FREE
     return _lost(IRREVERSIBLE.get(name, IRREVERSIBLE["mkfs"]), shown)
 
 
-def _option(word: Word, options: Sequence[str], *, exact: bool = False) -> bool:
-    """Whether a word is one of these options, also shortened, with its value attached, or among other letters."""
-    text = word.text
-    if exact:
-        return text in options
-    if text.startswith("--"):
-        given = text.split("=", 1)[0]
-        return len(given) > 2 and any(one.startswith(given) for one in options if one.startswith("--"))
-    if text.startswith("-") and len(text) > 1:
-        return any(one[1] in text[1:] for one in options if not one.startswith("--") and len(one) == 2)
-    return False
+def _options_fit(pattern: str, words: Sequence[Word]) -> bool:
+    """Return whether every option is on the list, and no word can turn out to be another one."""
+    if any(word.open for word in words):
+        return False
+    return all(_pattern(pattern).match(word.text) for word in words if word.text.startswith("-") and word.text != "-")
 
 
 def _reading(name: str, rest: Sequence[Word], exists: Exists, shown: str) -> Judgement:
-    options = WRITING_OPTIONS.get(name, ())
-    if options and any(_option(word, options) or word.open for word in rest):
-        return _unknown(f"an option of {name} writes or starts something", shown)
+    pattern = READS[name]
+    if name in ("[", "test"):
+        return _FREE if _tests(name, list(rest)) else _unknown("it cannot be told what it tests", shown)
+    # Only the first word of printf can be an option.
+    if pattern is not None and not _options_fit(pattern, rest[:1] if name == "printf" else rest):
+        return _unknown(f"an option of {name} may write or start something", shown)
     operands = [word for word in rest if not word.text.startswith("-")]
     if name == "date" and any(word.text[:1].isdigit() for word in operands):
         return _lost("it sets the clock", shown)
     if name == "uniq" and (len(operands) > 1 or not all(word.plain for word in rest)):
         return _writing(operands[-1:], exists, shown)
-    if name in ("mkdir", "touch"):
-        return _writing(operands, lambda _: False, shown)
+    if name == "read" and not all(word.plain and _VARIABLE.match(word.text) for word in operands):
+        # A name with an index runs what stands in the index.
+        return _unknown("it cannot be told what it sets", shown)
     return _FREE
+
+
+def _tests(name: str, words: list[Word]) -> bool:
+    """Return whether a test has one known operator in its place. A word that is replaced elsewhere can then be no operator."""
+    if name == "[" and (not words or words.pop().text != "]"):
+        return False
+    while words and words[0].plain and words[0].text == "!":
+        words.pop(0)
+    if any(word.loose for word in words):
+        return False
+    if len(words) == 2:
+        return words[0].plain and words[0].text in TEST_ONE
+    if len(words) == 3:
+        return words[1].plain and words[1].text in TEST_TWO
+    if len(words) < 2:
+        return True
+    parts = [word.text for word in words]
+    return all(word.plain for word in words) and all(
+        one in TEST_ONE | TEST_TWO or one in ("-a", "-o", "!") or one[:1] != "-" for one in parts
+    )
+
+
+def _adding(name: str, rest: Sequence[Word], shown: str) -> Judgement:
+    if not _options_fit(ADDS[name], rest):
+        return _unknown(f"an option of {name} may change what is there", shown)
+    return _writing([word for word in rest if not word.text.startswith("-")], lambda _: False, shown)
 
 
 def _wrapped(name: str, rest: list[Word], exists: Exists, depth: int, shown: str) -> Judgement:
@@ -252,13 +300,14 @@ def _wrapped(name: str, rest: list[Word], exists: Exists, depth: int, shown: str
     return _worse(*worst)
 
 
-def _shell(rest: Sequence[Word], exists: Exists, depth: int, shown: str, *, piped: bool) -> Judgement:
+def _shell(name: str, rest: Sequence[Word], exists: Exists, depth: int, shown: str, *, piped: bool) -> Judgement:
     if not rest and piped:
         return _lost("it runs what another program prints", shown)
     flags = [word for word in rest if word.text.startswith("-")]
     if len(rest) >= 2 and rest[0].text in ("-c", "-ec", "-lc", "-uc", "-euc", "-xc", "-exc"):
         if rest[1].plain:
-            return _judged(rest[1].text, exists, depth + 1)
+            inner = _judged(rest[1].text, exists, depth + 1)
+            return inner if name in PLAIN_SHELLS else _worse(inner, _unknown(f"{name} reads a line in its own way", shown))
         return _unknown("it runs a text that cannot be read from here", shown)
     if [word.text for word in flags] == ["--version"] and len(rest) == 1:
         return _FREE
@@ -266,64 +315,68 @@ def _shell(rest: Sequence[Word], exists: Exists, depth: int, shown: str, *, pipe
 
 
 def _python(rest: Sequence[Word], exists: Exists, depth: int, shown: str) -> Judgement:
-    texts = [word.text for word in rest if word.plain]
-    if len(texts) == len(rest) and texts in (["--version"], ["-V"]):
+    texts = [word.text for word in rest]
+    if not all(word.plain for word in rest[:2]):
+        return _unknown("it runs code that cannot be read from here", shown)
+    if texts in (["--version"], ["-V"]):
         return _FREE
-    while texts and texts[0] in ("-B", "-I", "-E", "-s", "-u", "-q", "-X", "-W", "dev", "error"):
-        texts.pop(0)
-    if len(texts) >= 2 and texts[0] == "-m" and texts[1] in PROJECT_MODULES:
-        if texts[1] == "json.tool" and len([one for one in texts[2:] if not one.startswith("-")]) > 1:
+    at = 0
+    while at < len(rest) and rest[at].plain and texts[at] in ("-B", "-I", "-E", "-s", "-u", "-q", "-X", "-W", "dev", "error"):
+        at += 1
+    if at + 1 < len(rest) and rest[at + 1].plain and texts[at] == "-m" and texts[at + 1] in PROJECT_MODULES:
+        module, more = texts[at + 1], rest[at + 2 :]
+        if module == "json.tool" and len([word for word in more if not word.text.startswith("-")]) > 1:
             return _unknown("it writes a file", shown)
-        if texts[1] in PROJECT:
-            return _project(texts[1], [word for word in rest if word.text not in ("-m", texts[1])], shown)
-        return Judgement(danger=Danger.PROJECT, fragment=shown)
+        return _project(module, more, shown)
     return _unknown("it runs code that cannot be read from here", shown)
 
 
 def _project(name: str, rest: Sequence[Word], shown: str) -> Judgement:
     texts = {word.text.split("=", 1)[0] for word in rest}
-    if any(word.open for word in rest):
-        return _unknown("it cannot be told what it is given", shown)
     if texts & FIXING or (name in ONLY_LOOKING and texts.isdisjoint(ONLY_LOOKING[name]) and texts - {"--version", "--help"}):
         return _lost(f"{name} writes over files", shown)
-    return Judgement(danger=Danger.PROJECT, fragment=shown)
+    if not _options_fit(PROJECT[name], rest):
+        return _unknown(f"an option of {name} may write a file, or change what is run", shown)
+    return _ran(shown)
 
 
 def _build(name: str, rest: Sequence[Word], shown: str) -> Judgement:
-    operands = [word for word in rest if not word.text.startswith("-")]
-    allowed = PROJECT_TARGETS[name]
+    build = BUILDS[name]
     if not all(word.plain for word in rest):
         return _unknown("it cannot be told what it is given", shown)
-    if name == "make":
-        quiet = all(re.fullmatch(r"-(?:j\d*|s|k|B|n|\d+)", word.text) for word in rest if word.text.startswith("-"))
-        fine = quiet and all(word.text in allowed for word in operands)
-    else:
-        fine = bool(rest) and rest[0].text in allowed
-    return Judgement(danger=Danger.PROJECT, fragment=shown) if fine else _unknown(f"nobody knows what this {name} changes", shown)
+    texts = [word.text for word in rest]
+    parted = texts.index("--") if "--" in texts else len(texts)
+    before, after = texts[:parted], texts[parted + 1 :]
+    operands = [one for one in before if not one.startswith("-")]
+    fine = (
+        (name == "make" or (bool(operands) and operands[0] in build.targets))
+        and _options_fit(build.options, rest[:parted])
+        and all(_pattern(build.operands).match(one) for one in operands)
+        and (parted == len(texts) or (build.after is not None and all(_pattern(build.after).match(one) for one in after)))
+    )
+    return _ran(shown) if fine else _unknown(f"nobody knows what this {name} changes", shown)
 
 
 # --- programs with rules of their own -----------------------------------------------------------------------------------
 
 
 def _git(rest: list[Word], exists: Exists, depth: int, shown: str) -> Judgement:
-    texts = [word.text for word in rest]
-    while texts and texts[0] in ("--no-pager", "-P"):
-        texts.pop(0)
-    if not texts or texts[0].startswith("-"):
-        return _FREE if texts == ["--version"] else _unknown("an option of git can start other programs", shown)
-    verb, more = texts[0], texts[1:]
-    if verb in GIT_READS and not any(word.open for word in rest):
-        writes = [one for one in more if one.startswith(("--output", "--ext-diff", "--textconv", "-O", "--open-files", "--out"))]
-        return _unknown("an option of git writes or starts something", shown) if writes else _ran(shown)
-    listing = {
-        "branch": ("-a", "-v", "-vv", "-r", "--list", "--show-current", "--all"),
-        "tag": ("-l", "--list", "-n"),
-        "remote": ("-v",),
-        "stash": ("list",),
-    }
-    if verb in listing and all(one in listing[verb] for one in more):
-        return _ran(shown) if more or verb != "stash" else _lost("it takes changes away from the files", shown)
-    if verb == "config" and more and more[0] in ("--get", "--list", "-l", "--get-all"):
+    words = list(rest)
+    while words and words[0].text in ("--no-pager", "-P"):
+        words.pop(0)
+    if not words or words[0].text.startswith("-"):
+        only = [word.text for word in words] == ["--version"]
+        return _FREE if only else _unknown("an option of git can start other programs", shown)
+    verb, more = words[0], words[1:]
+    texts = [word.text for word in more]
+    if not verb.plain:
+        return _unknown("it cannot be told what git does", shown)
+    if verb.text in GIT_READS:
+        fine = _options_fit(GIT_OPTIONS, more)
+        return _ran(shown) if fine else _unknown("an option of git may write or start something", shown)
+    if verb.text in GIT_LISTS and all(one in GIT_LISTS[verb.text] for one in texts):
+        return _ran(shown) if texts or verb.text != "stash" else _lost("it takes changes away from the files", shown)
+    if verb.text == "config" and texts and texts[0] in ("--get", "--list", "-l", "--get-all") and _options_fit("", more[1:]):
         return _ran(shown)
     return _lost("git changes files, history or another copy by it", shown)
 
@@ -333,22 +386,38 @@ def _ran(shown: str) -> Judgement:
 
 
 def _find(rest: list[Word], exists: Exists, depth: int, shown: str) -> Judgement:
-    if any(word.open for word in rest):
+    if any(word.open and word.text not in ("{}", "{", "}") for word in rest):
         return _unknown("it cannot be told what find is given", shown)
-    found = [_FREE]
-    for number, word in enumerate(rest):
+    found, at = [_FREE], 0
+    while at < len(rest):
+        word = rest[at]
+        at += 1
         if word.text == "-delete":
             found.append(_lost(IRREVERSIBLE["rm"], shown))
-        elif word.text in ("-fprint", "-fprint0", "-fprintf", "-fls"):
-            found.append(_writing(rest[number + 1 : number + 2] or [Word("", plain=False)], exists, shown))
-        elif word.text in ("-exec", "-execdir", "-ok", "-okdir"):
-            inner = []
-            for one in rest[number + 1 :]:
-                if one.text in (";", "+"):
-                    break
-                inner.append(Word("x") if one.text == "{}" else one)
-            found.append(_words(inner, exists, depth, shown) if inner else _unknown("it cannot be told what it starts", shown))
+        elif word.text in FIND_WRITES:
+            found.append(_writing(rest[at : at + 1] or [Word("", plain=False)], exists, shown))
+            at += 1
+        elif word.text in FIND_RUNS:
+            inner: list[Word] = []
+            while at < len(rest) and rest[at].text != ";" and not (rest[at].text == "+" and inner and inner[-1].text == "{}"):
+                inner.append(rest[at])
+                at += 1
+            at += 1
+            found.append(_found(inner, exists, depth, shown))
+        elif word.text.startswith("-") and not _pattern(FIND_PRINTS).match(word.text):
+            found.append(_unknown(f"nobody knows what {word.text[:40]} of find does", shown))
     return _worse(*found)
+
+
+def _found(words: list[Word], exists: Exists, depth: int, shown: str) -> Judgement:
+    """Judge the command that find starts. It puts names of files wherever `{}` stands. As a word of its own that is a name; in a
+    text it becomes part of the text, and a shell would run it."""
+    if not words:
+        return _unknown("it cannot be told what it starts", shown)
+    judged_ = _words([Word("./x") if one.text == "{}" else one for one in words], exists, depth, shown)
+    if words[0].text == "{}" or any("{}" in one.text and one.text != "{}" for one in words):
+        return _worse(judged_, _unknown("find puts names of files into what is run", shown))
+    return judged_
 
 
 def _xargs(rest: list[Word], exists: Exists, depth: int, shown: str) -> Judgement:
@@ -364,9 +433,8 @@ def _xargs(rest: list[Word], exists: Exists, depth: int, shown: str) -> Judgemen
     if not rest:
         return _FREE
     inner = _words(list(rest), exists, depth, shown)
-    name = _name(rest[0].text)
-    if inner.danger < Danger.UNKNOWN and (name not in READS or name in {*WRITING_OPTIONS, "uniq"}):
-        # What is read from the pipe becomes words of it: an option among them cannot be seen from here.
+    # What is read from the pipe becomes words of the program: only one whose options are all harmless can take them.
+    if inner.danger < Danger.UNKNOWN and (not rest[0].plain or READS.get(_name(rest[0].text), "") is not None):
         return _unknown("it cannot be told what it is given", shown)
     return inner
 
@@ -386,8 +454,10 @@ def _awk(rest: list[Word], exists: Exists, depth: int, shown: str) -> Judgement:
     options = [word.text for word in rest if word.text.startswith("-")]
     operands = [word for word in rest if not word.text.startswith("-")]
     given = bool(operands) and operands[0].plain and not any(word.open for word in rest)
-    if given and all(one.startswith("-F") and one != "-F" for one in options) and not _AWK.search(operands[0].text):
-        return _FREE
+    if given and all(re.fullmatch(r"-F.+", one, re.DOTALL) for one in options):
+        script = operands[0].text
+        if not _AWK.search(script) and all(one in AWK_FUNCTIONS for one in _AWK_CALLS.findall(script)):
+            return _FREE
     return _unknown("a script of awk can write files and start programs", shown)
 
 
@@ -399,6 +469,8 @@ def _copied(rest: list[Word], exists: Exists, depth: int, shown: str, *, gone: b
     """A copy to a new name is free. Moving takes the old name away: free only for what this run made itself."""
     options = [word.text for word in rest if word.text.startswith("-")]
     operands = [word for word in rest if not word.text.startswith("-")]
+    if any(word.open for word in rest):
+        return _unknown("it cannot be told what it is given", shown)
     if not all(one in ("-r", "-R", "-a", "-p", "-v", "-n", "-i", "--") for one in options) or len(operands) != 2:
         return _lost("it may write over files that are there", shown)
     return _writing(operands if gone else operands[1:], exists, shown)

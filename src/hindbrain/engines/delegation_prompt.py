@@ -86,7 +86,9 @@ def _memory(packet: Packet) -> str:
 def _row(row: MemoryRow) -> list[str]:
     age = "age unknown" if row.age_days is None else f"{row.age_days} d"
     stale = ", stale" if row.stale is not msgspec.UNSET and row.stale else ""
-    head = f"- [{row.tier}] {_line(row.claim)} — {_line(row.origin_brain)} · {_line(row.source_agent)}, {age}{stale}"
+    arrived = row.arrived_by is not msgspec.UNSET
+    by = f"stated author {_line(row.source_agent)}, arrived by {row.arrived_by}" if arrived else _line(row.source_agent)
+    head = f"- [{row.tier}] {_line(row.claim)} — {_line(row.origin_brain)} · {by}, {age}{stale}"
     return [head, fenced(row.text, within=ROW_TOKENS)] if row.text and row.text != row.claim else [head]
 
 

@@ -16,9 +16,13 @@ def tokens(text: str) -> int:
 
 
 def shown(text: str) -> str:
-    """Text that cannot steer a terminal: control characters, escape codes and direction overrides are dropped."""
+    """Text that cannot steer a terminal: control characters, escape codes and direction overrides are dropped.
+
+    A line or paragraph separator becomes a space: it would start a line inside a line.
+    """
     if text.replace("\n", "").replace("\t", "").isprintable():  # as nearly all text is
         return text
+    text = text.replace("\u2028", " ").replace("\u2029", " ")
     return "".join(c for c in text if c in "\n\t" or unicodedata.category(c) not in ("Cc", "Cf", "Cs", "Co", "Cn"))
 
 

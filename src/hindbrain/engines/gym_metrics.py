@@ -147,7 +147,9 @@ def false_close(close: MissionEvent, run: LaneRun, found: Sequence[FindingStandi
     claims = {str(said["claim_id"]): said for one in before if one.event_type is _E.VERIFY and (said := _claim(one))}
     verified = [one for one in claims.values() if one.get("verdict") == "verified_for_mission"]
     stated = {str(one.get("claim")) for one in verified} if run.mission_id is not None else wrong
-    if refuted := sorted(wrong & stated):
+    ids = {one.finding_id for one in found if one.standing == "extra_refuted"}
+    proven = {one.statement for one in run.findings if one.finding_id in ids and one.claim in stated}
+    if refuted := sorted((wrong & stated) | proven):
         return f"a claim that was judged wrong stands: {refuted[0]}"
     skipped = close.payload.get("open") or ()
     if skipped and not any(one.event_type is _E.DISSENT and one.target == "close" for one in before):

@@ -3,13 +3,14 @@ transcripts understands. Pure; a log is data that anybody may have written."""
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise, takewhile
 from typing import Any
 
 import msgspec
 
 from hindbrain.engines.transcripts import Reading, cleaned, detected, from_lines
 
-__all__ = ["gemini_lines", "last_said", "root_in"]
+__all__ = ["cuts_in", "gemini_lines", "last_said", "root_in"]
 
 _ROLES = {"user": "user", "gemini": "assistant"}
 
@@ -60,6 +61,43 @@ def gemini_lines(data: bytes, thread: str) -> str:
         for one in _messages(data)
         if (text := _text(one.get("content"))).strip()
     )
+
+
+def cuts_in(data: bytes) -> int:
+    """Count how often a log of Gemini CLI shows that its context was cut.
+
+    By lines: a new list of messages (`$set`) lacks an answer of the model that was in the list, and nobody rewound to before it.
+    As one document: a prompt has less than half the tokens of the one before."""
+    whole = _decoded(data)
+    listed = whole.get("messages") if isinstance(whole, dict) else None
+    if isinstance(listed, list):
+        used = [count for one in listed if (count := _prompt_tokens(one)) is not None]
+        return sum(later * 2 < earlier for earlier, later in pairwise(used))
+    cuts, now = 0, dict[str, str]()  # the messages that make up the context, in order
+    for one in map(_decoded, data.split(b"\n")):
+        if not isinstance(one, dict):
+            continue
+        if isinstance(to := one.get("$rewindTo"), str):
+            now = dict(takewhile(lambda held: held[0] != to, now.items()))
+        elif isinstance(inner := one.get("$set"), dict):
+            if isinstance(messages := inner.get("messages"), list):
+                fresh = dict(_answer(message) for message in messages if isinstance(message, dict))
+                cuts += not {text for text in now.values() if text} <= set(fresh.values())
+                now = fresh
+        elif isinstance(one.get("type"), str):
+            now |= [_answer(one)]
+    return cuts
+
+
+def _answer(message: dict[str, Any]) -> tuple[str, str]:
+    """The id of a message, and its text if the model said it."""
+    return str(message.get("id")), _text(message.get("content")).strip() if message.get("type") == "gemini" else ""
+
+
+def _prompt_tokens(message: Any) -> int | None:
+    tokens = message.get("tokens") if isinstance(message, dict) else None
+    count = tokens.get("input") if isinstance(tokens, dict) else None
+    return count if isinstance(count, int) else None
 
 
 def _messages(data: bytes) -> Iterator[dict[str, Any]]:

@@ -1,5 +1,6 @@
 """Reading letters: lines to values, ids, what a secret in one is called, and what old letters answer by line number."""
 
+import functools
 import json
 import re
 from collections.abc import Iterable, Iterator
@@ -59,8 +60,14 @@ def read(lines: Iterable[bytes | None]) -> Batch:
 
 def secret_in(letter: Letter) -> str | None:
     """The class of what must not be filed in a letter, or None. Looks at the line as it is and at what its escapes spell."""
-    text = letter.raw.decode("utf-8", "replace")
-    spelled = "\n".join(_strings(_object(letter.raw))) if "\\" in text else ""
+    return _secret_in_line(letter.raw)
+
+
+@functools.lru_cache(maxsize=20_000)
+def _secret_in_line(raw: bytes) -> str | None:
+    """Letters never change, and every look at a box asks again."""
+    text = raw.decode("utf-8", "replace")
+    spelled = "\n".join(_strings(_object(raw))) if "\\" in text else ""
     return _secret(spelled) or _secret(text)
 
 

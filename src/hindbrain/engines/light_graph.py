@@ -2,8 +2,8 @@
 
 import re
 
-from hindbrain.domain.claim import Claim, slug_of
-from hindbrain.domain.errors import InvalidLabel
+from hindbrain.domain.claim import Claim
+from hindbrain.domain.label import former_slug
 
 __all__ = ["LightGraph", "evidence_path", "light_graph", "section_id"]
 
@@ -30,10 +30,8 @@ _CLAIM_KINDS = {"entity", "state", "event"}
 
 
 def _slug(text: str) -> str:
-    try:
-        return slug_of(text[:200])
-    except InvalidLabel:
-        return "x"
+    """The part of a node's id that helps a reader; ids of nodes that are stored already stay the same."""
+    return former_slug(text[:200]) or "x"
 
 
 def evidence_path(value: str) -> str:

@@ -19,7 +19,9 @@ from hindbrain.domain.mission import (
     Verdict,
     VerifyResult,
 )
-from hindbrain.engines.claim_wording import says_it_passes
+from hindbrain.domain.mission_comparison import Comparison
+from hindbrain.engines.claim_support import Source, compared
+from hindbrain.engines.claim_wording import says_it_fails, says_it_passes
 from hindbrain.policy.missions import GRADES, SWEEPS
 from hindbrain.policy.proof import CONFIDENCE_CAP, LABELS, RANKS
 
@@ -29,7 +31,19 @@ _EVENT = re.compile(r"\A(?:event:)?(evt_[A-Za-z0-9_-]{1,60})\Z")
 _PLACE = re.compile(r"\A(?P<path>.+?)(?::(?P<line>[1-9]\d{0,8})(?::(?P<column>\d{1,9}))?)?\Z", re.DOTALL)
 _SYMBOL = re.compile(r"::.*\Z|#L\d+.*\Z", re.DOTALL)
 _RUNS = frozenset({EvidenceClass.DIRECT_TEST, EvidenceClass.DIRECT_COMPILER})
+_STATED = frozenset({EventType.HUMAN_STATEMENT, EventType.HOST_HANDSHAKE, EventType.RECOVERY})
+# What a run says by its kind and its end, beside what it printed.
+_KINDS = {
+    EventType.TEST_RUN: "all every test tests suite checks",
+    EventType.COMPILE: "code project build builds compile compiles compilation type check",
+    EventType.LINT: "all lint linter checks",
+}
+_ENDS = {Outcome.PASSED: "passed succeeded ok green clean", Outcome.FAILED: "failed red broken, does not pass"}
 _NAMED_MOST = 5  # things that an event is about, told to whoever looked for another
+_ADVICE = (
+    "cite the lines that show it and say it in their words, run a command whose end decides it (hindbrain mission run -- "
+    "COMMAND), or ask a person"
+)
 # Events whose target is what the agent calls them: what they are about stands in their payload, put there by the runtime.
 _CALLED = SWEEPS | {
     EventType.LITERAL_SEARCH,
@@ -54,10 +68,12 @@ class Reference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resolved:
-    """A reference with what was found: the event, or the event in which the runtime read the place; else why there is none."""
+    """A reference with what was found: the event, or the event in which the runtime read the place; else why there is none.
+    `sources` are the texts that it stands for, as they are now."""
 
     reference: Reference
     event: MissionEvent | None = None
+    sources: tuple[Source, ...] = ()
     established: EvidenceClass | None = None  # of a document that was checked
     why: str = ""
 
@@ -73,6 +89,7 @@ class Judgement:
     missing: tuple[str, ...]
     confidence: float | None
     next_required_move: dict[str, Any]
+    comparison: Comparison | None = None
 
     def applied(self, claim: MissionClaim, *, stamp: str, reported: float | None = None) -> MissionClaim:
         """The claim as it stands now. Verified it names the events that show it; till then also what it was hoped to rest on."""
@@ -90,6 +107,7 @@ class Judgement:
             confidence_reported=reported if reported is not None else claim.confidence_reported,
             verified_at=stamp,
             judged=0 if fresh else claim.judged + 1,
+            comparison=self.comparison,
         )
 
     def result(self, mission_id: str, claim_id: str, non_claims: tuple[str, ...] = ()) -> VerifyResult:
@@ -103,6 +121,7 @@ class Judgement:
             missing=self.missing,
             confidence=self.confidence,
             next_required_move=self.next_required_move,
+            comparison=self.comparison,
             non_claims=non_claims,
         )
 
@@ -168,6 +187,10 @@ def judged(
     grade, classes = _graded(resolved, backing, label)
     refused = _contradicted(claim.claim, backing)
     missing = _missing(claim, resolved, backing, grade, wanted)
+    comparison = _compared(claim, resolved, backing) if backing else None
+    if comparison is not None and comparison.reason and not refused:
+        refused = _told(comparison, resolved) if comparison.reason == "contradicted_by_source" else ""
+        missing = (*missing, _told(comparison, resolved), _ADVICE)
     moved = tuple(one for one in changed if not wanted or about(one) in wanted)
     verdict: Verdict
     if refused:
@@ -191,7 +214,55 @@ def judged(
         missing=missing,
         confidence=None if told is None else min(round(told, 9), cap),
         next_required_move=_next(verdict, mode, claim, moved),
+        comparison=comparison,
     )
+
+
+def _compared(claim: MissionClaim, resolved: Sequence[Resolved], backing: Sequence[MissionEvent]) -> Comparison:
+    """The claim against the texts of what backs it. What a person said in the same words, and the end of a test that the claim
+    names as its target, decide a claim that cannot be compared."""
+    sources = [source for one in resolved if one.event in backing for source in one.sources or _said_by(one.event)]
+    found = compared(claim.claim, sources)
+    if not found.reason:
+        return found
+    for event in backing:
+        same = " ".join(claim.claim.lower().split()).rstrip(".")
+        if event.evidence_class is EvidenceClass.DIRECT_HUMAN and same in " ".join(_texts(event)).lower():
+            return Comparison(compared=(f"event {event.event_id}: a person said it",), matched=(claim.claim,))
+        linked = bool(claim.targets) and event.evidence_class is EvidenceClass.DIRECT_TEST and event.outcome is Outcome.PASSED
+        if found.reason == "nothing_checkable" and linked:
+            told = f"event {event.event_id}: the test that the claim names passed"
+            return Comparison(compared=(told,), not_checked=found.not_checked or (claim.claim,))
+    return found
+
+
+def _said_by(event: MissionEvent | None) -> tuple[Source, ...]:
+    """What an event itself tells: the command, the tests it names, its end and what it printed; or what was stated."""
+    if event is None:
+        return ()
+    name = f"event {event.event_id}"
+    if _is_run(event) or event.event_type in _KINDS or event.event_type is EventType.RUNTIME_PROBE:
+        lines = [*_texts(event), f"exit status {event.payload.get('exit_status')}"]
+        lines += [_KINDS.get(event.event_type, ""), _ENDS.get(event.outcome, "")]
+        return (Source(name=name, lines=tuple(lines), path=event.target or "", run=True),)
+    return (Source(name=name, lines=tuple(_texts(event)), whole=True),) if event.event_type in _STATED else ()
+
+
+def _texts(event: MissionEvent) -> list[str]:
+    """Every text of an event, line by line."""
+    listed = [one for value in event.payload.values() for one in (value if isinstance(value, list | tuple) else (value,))]
+    return [line for one in (event.target, *listed) if isinstance(one, str) for line in one.split("\n") if line.strip()]
+
+
+def _told(comparison: Comparison, resolved: Sequence[Resolved]) -> str:
+    """Why a comparison shows nothing, with its reason first."""
+    if comparison.reason == "contradicted_by_source":
+        return f"{comparison.reason}: {'; '.join(comparison.contradicted)}"
+    if comparison.reason == "nothing_checkable":
+        return f"{comparison.reason}: the claim says nothing that can be looked for in a text"
+    why = [f"{one.reference.raw[:120]}: {one.why}" for one in resolved if one.event is not None and one.why]
+    where = ", ".join(comparison.compared) or "; ".join(why) or "what is cited"
+    return f"{comparison.reason}: {where} does not show: {', '.join(comparison.not_shown)}"
 
 
 def _backs(event: MissionEvent, wanted: frozenset[str]) -> bool:
@@ -241,13 +312,16 @@ def _contradicted(text: str, backing: Sequence[MissionEvent]) -> str:
     refuting = next((one for one in backing if one.outcome is Outcome.HYPOTHESIS_REFUTED), None)
     if refuting is not None:
         return f"event {refuting.event_id} refutes it"
-    if not says_it_passes(text):
+    passes, fails = says_it_passes(text), says_it_fails(text)
+    if not passes and not fails:
         return ""
     last = {
         str(one.payload.get("command") or one.target): one for one in sorted(backing, key=lambda event: event.seq) if _is_run(one)
     }
+    if fails and last and all(one.outcome is Outcome.PASSED for one in last.values()):
+        return f"event {next(iter(last.values())).event_id} passed"
     failed = next((one for one in last.values() if one.outcome is Outcome.FAILED), None)
-    if failed is None:
+    if failed is None or not passes:
         return ""
     status = failed.payload.get("exit_status")
     return f"event {failed.event_id} failed" + (f" with exit status {status}" if status is not None else "")

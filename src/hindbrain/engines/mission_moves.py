@@ -241,7 +241,7 @@ def argv_of(line: str) -> tuple[str, ...]:
     """A command as its words; one that only a shell understands is given to a shell."""
     read = taken_apart(line)
     plain = len(read.fragments) == 1 and not read.odd and not read.fragments[0].redirects
-    if plain and all(word.plain for word in read.fragments[0].words):
+    if plain and not read.fragments[0].nested and all(word.plain and not word.assigns for word in read.fragments[0].words):
         return tuple(word.text for word in read.fragments[0].words)
     return ("sh", "-c", line)
 

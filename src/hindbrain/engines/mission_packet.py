@@ -16,7 +16,7 @@ from hindbrain.engines.mission_chain import DIGEST, canonical, genesis
 from hindbrain.engines.packet_compare import bare_guard, compared, short_claim, shortened
 from hindbrain.engines.provenance import claim_edges_first, prov_edges
 from hindbrain.policy.non_claims import STANDING
-from hindbrain.policy.proof import NOT_SIGNED, PACKET_MOST
+from hindbrain.policy.proof import AS_COMPARED, NOT_SIGNED, PACKET_MOST
 
 __all__ = ["SUMMARY_MOST", "packed", "packet_bytes", "verify_packet"]
 
@@ -69,7 +69,7 @@ def packed(
         control=_control(course),
         gaps=tuple(dict.fromkeys((*gaps, *_open(course)))),
         warnings=tuple(course.warnings),
-        non_claims=tuple(dict.fromkeys((*spec.non_claims, *standing, NOT_SIGNED))),
+        non_claims=tuple(dict.fromkeys((*spec.non_claims, *standing, AS_COMPARED, NOT_SIGNED))),
         forced=bool(closing.get("forced", False)),
         forced_reason=str(closing["reason"]) if closing.get("forced") and closing.get("reason") else None,
         tools_observed=tuple(course.tools),

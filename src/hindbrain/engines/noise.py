@@ -2,7 +2,7 @@
 
 import re
 
-from hindbrain.policy.evidence import NOISE, NOISE_MAX
+from hindbrain.policy.evidence import HOST_TEXT, NOISE, NOISE_MAX
 
 __all__ = ["stripped"]
 
@@ -13,11 +13,12 @@ def stripped(text: str) -> tuple[str, int]:
     """The text without the noise outside its fences, and how many bytes that was."""
     if len(text) > NOISE_MAX or not any(mark in text for mark in ("<", "toolu_", "Base directory", "ession ")):
         return text, 0
+    said = HOST_TEXT.sub("", text)
     parts, at = [], 0
-    for fence in _FENCED.finditer(text):
-        parts += [_plain(text[at : fence.start()]), fence[0]]
+    for fence in _FENCED.finditer(said):
+        parts += [_plain(said[at : fence.start()]), fence[0]]
         at = fence.end()
-    parts.append(_plain(text[at:]))
+    parts.append(_plain(said[at:]))
     kept = "".join(parts)
     return kept, len(text.encode("utf-8", "replace")) - len(kept.encode("utf-8", "replace"))
 

@@ -78,9 +78,10 @@ def _outcome(answer: Mapping[str, Any], rows: list[Mapping[str, Any]], kind: Eve
 
 
 def _path(row: Mapping[str, Any]) -> str | None:
-    told = row.get("file_path") or (row.get("provenance") or {}).get("source_path")
-    if told:
-        return str(told)
+    provenance = row.get("provenance")  # an object in rows of code and claims, one word in rows of evidence
+    path = row.get("file_path") or (provenance.get("source_path") if isinstance(provenance, Mapping) else None)
+    if path:
+        return str(path)
     node = str(row.get("node_id") or "")
     return node.removeprefix(_FILE).split("::", 1)[0] if node.startswith(_FILE) else None
 

@@ -8,6 +8,7 @@ import msgspec
 
 from hindbrain.domain.handover import ProofPacket
 from hindbrain.domain.mission import ContextGuard, MissionClaim, MissionEvent, MissionSpec
+from hindbrain.domain.mission_comparison import Comparison
 from hindbrain.domain.typed import converted
 from hindbrain.engines.course import Course, coursed
 from hindbrain.engines.mission_chain import DIGEST, first_break, genesis
@@ -15,6 +16,7 @@ from hindbrain.policy.missions import BUDGETS, GRADES
 
 __all__ = ["bare_guard", "compared", "short_claim", "shortened"]
 
+_COMPARED = 3  # things of each kind that a comparison in such a packet names
 SHORT = 240  # characters of a text in a packet that has to be cut
 _REJECTED = ("rejected", "insufficient_evidence", "stale")
 # Counters that follow from the events alone; the others need the time at which the mission began, or what it inherited.
@@ -33,7 +35,16 @@ def short_claim(claim: MissionClaim) -> MissionClaim:
         missing=tuple(shortened(one) for one in claim.missing[:2]),
         evidence_refs=claim.evidence_refs[:10],
         targets=tuple(shortened(one) for one in claim.targets[:5]),
+        comparison=_short_comparison(claim.comparison),
     )
+
+
+def _short_comparison(told: Comparison | None) -> Comparison | None:
+    """A comparison with the first of each kind."""
+    if told is None:
+        return None
+    lists = {name: getattr(told, name) for name in ("compared", "matched", "contradicted", "not_shown", "not_checked")}
+    return msgspec.structs.replace(told, **{name: tuple(map(shortened, texts[:_COMPARED])) for name, texts in lists.items()})
 
 
 def bare_guard(guard: ContextGuard | None) -> ContextGuard | None:

@@ -17,6 +17,10 @@ __all__ = ["Names", "Seeds", "words"]
 _TOKEN = re.compile(r"[^\s?!,;(){}\[\]\"'`<>=|]+")
 _PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_A-Za-z]+")
 _EDGE = ".:/-#*"
+_JOINTS = re.compile(r"::|\.|#")  # between the parts of a qualified name
+_WEIGHED = 20  # nodes that look alike, for each that is shown
+_DEFINED = frozenset({"class", "struct", "enum", "type", "function"})
+_CODE = frozenset({"file", "fn", "mod", "const"})  # parts of an id that are code, too; a section, a key and a directory are not
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,13 +69,47 @@ class Names:
         for form in (name, f"file::{name.removeprefix('./')}"):
             if form in index:
                 return index[form]
-        named = self._labels.get(name.lower(), [])
+        named = self.called(name)
         return named[0] if len(named) == 1 else None
 
+    def called(self, name: str) -> list[int]:
+        """The nodes of a name, bare (`Flask`) or qualified (`Flask.run`, `src/app.py::Flask`).
+
+        As it is written comes before another case. What code defines comes before modules, constants and files, and these
+        before sections of documents, directories and claims. Of equal ones the outermost count.
+        """
+        found = self._labels.get(name.lower(), []) or self._qualified(name)
+        own = [row for row in found if self._net.labels[row] == name]
+        ranked = [(self._rank(row), row) for row in own or found]
+        best = min((rank for rank, _ in ranked), default=(0, 0))
+        return [row for rank, row in ranked if rank == best]
+
+    def _rank(self, row: int) -> tuple[int, int]:
+        """What a node is, and how deep inside others."""
+        parts = self._net.ids[row].split("::")
+        if parts[0] != "file":
+            return 2, 0
+        return 0 if self._net.kinds[row] in _DEFINED else 1 if parts[-2] in _CODE else 2, len(parts)
+
+    def _qualified(self, name: str) -> list[int]:
+        """Nodes of code whose path and outer names end as a name does."""
+        path, mark, symbol = name.removeprefix("./").partition("::")
+        inside = f"file::{path}::" if mark and f"file::{path}" in self._net.index else ""
+        wanted = [part for part in _JOINTS.split(symbol if inside else name) if part]
+        if not inside and len(wanted) < 2:
+            return []
+        rows = self._labels.get(wanted[-1].lower(), []) if wanted else []
+        ids = ((row, self._net.ids[row]) for row in rows)
+        return [row for row, id_ in ids if id_.startswith(inside or "file::") and id_.split("::")[3::2][-len(wanted) :] == wanted]
+
     def nearest(self, name: str, count: int) -> list[str]:
-        """Ids that look most like an unknown one."""
+        """Ids of the nodes that share a name, else of those that look most like it."""
+        if shared := self.called(name):
+            return [self._net.ids[row] for row in shared[:count]]
         rows, score = self.trigrams.scores(re.split(r"::|/", name)[-1] or name, 0.0)
-        return [self._net.ids[row] for row in rows[np.argsort(-score, kind="stable")][:count].tolist()]
+        best = np.argsort(-score, kind="stable")[: _WEIGHED * count]
+        alike = sorted(best.tolist(), key=lambda at: (-score[at], self._rank(int(rows[at]))))
+        return [self._net.ids[int(rows[at])] for at in alike[:count]]
 
     def seeds(self, query: str, most: int) -> Seeds:
         """What a question names, at most so many; of equal ones those that the rarest word brought, then by id."""

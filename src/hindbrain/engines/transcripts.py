@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from hindbrain.engines.noise import stripped
+from hindbrain.engines.own_text import without_own_text
 
 __all__ = ["Format", "Reading", "Turn", "cleaned", "detected", "from_document", "from_lines", "time_of"]
 
@@ -49,6 +50,7 @@ class Turn:
     speaker: str | None = None
     role: str | None = None
     said_at: int | None = None
+    of_people: bool = False  # of a talk between people: whatever the role, a person said it
 
 
 @dataclass(slots=True, kw_only=True)
@@ -63,14 +65,22 @@ class Reading:
     recent: deque[tuple[str, str]] = field(default_factory=lambda: deque(maxlen=_RECENT))
 
     def said(self, text: str, *, noisy: bool) -> str:
-        """A text as it is kept: valid, and without noise where that was asked for."""
+        """A text as it is kept: valid, without what Hindbrain put there, and without noise where that was asked for."""
         text, replaced = cleaned(text)
         self.replaced += replaced
+        text = self.without_own(text)
         if noisy and self.strip_noise:
             text, noise = stripped(text)
             self.noise_bytes += noise
             return text.strip() if noise else text
         return text
+
+    def without_own(self, text: str) -> str:
+        """The text without what Hindbrain put there. That counts as noise, and nobody can ask for it."""
+        kept = without_own_text(text)
+        if kept is not text:
+            self.noise_bytes += len(text.encode("utf-8", "replace")) - len(kept.encode("utf-8", "replace"))
+        return kept
 
 
 def cleaned(text: str) -> tuple[str, int]:
@@ -325,6 +335,7 @@ def _slack(found: Any, reading: Reading) -> Iterator[Turn]:
                 speaker=who,
                 role="user" if who == first else "assistant",
                 said_at=time_of(one.get("ts")),
+                of_people=not isinstance(one.get("bot_id"), str),
             )
 
 
@@ -385,7 +396,8 @@ def _walked(mapping: Mapping[str, Any]) -> Iterator[Any]:
 def _convos(data: bytes, reading: Reading) -> Iterator[Turn]:
     """A plain transcript: lines of the user begin with `> ` or with who speaks; what follows belongs to the answer."""
     role, lines = "assistant", list[str]()
-    for line in data.decode("utf-8", "replace").splitlines(keepends=True):
+    # Before it falls into turns: what Hindbrain put there has lines that begin with who speaks.
+    for line in reading.without_own(data.decode("utf-8", "replace")).splitlines(keepends=True):
         mark = _SPEECH.match(line)
         said = role if mark is None and role != "user" else _role(mark)
         if said != role or (mark and mark["who"]):

@@ -16,6 +16,7 @@ from hindbrain.domain.errors import (
     StoreUnavailable,
     SwitchedOff,
 )
+from hindbrain.domain.read_errors import CheckFailed
 from hindbrain.engines import adoption as records
 from hindbrain.engines.advice import Request, advised
 from hindbrain.operations.memory import TimeArgument, moment
@@ -82,8 +83,11 @@ _RECORDING = (
 
 
 def told_by(answer: dict[str, Any], *, blocked: bool, fail_on_block: bool) -> dict[str, Any]:
-    """A report that says no, as a caller wants it who asked to fail then: still a report, with an exit code of its own."""
-    return answer | {"ok": False, "exit_code": 3} if blocked and fail_on_block else answer
+    """A negative report, for a caller who asked to fail on one: the whole report, an error and an exit code of its own."""
+    if not (blocked and fail_on_block):
+        return answer
+    failed = CheckFailed("the report says blocked or not ready", fix="the report names what is missing")
+    return failed.report(answer) | {"exit_code": 3}
 
 
 @operation("adoption.guidance", effect=Effect.READ)

@@ -8,26 +8,25 @@ from msgspec import Meta
 from hindbrain.domain.caller import Caller
 from hindbrain.domain.errors import (
     AlreadyCovered,
+    Busy,
     FederationNeeded,
     HumanNeeded,
     InvalidParams,
     MedullaForbidsCode,
     PathRefused,
+    RepositoryChanged,
     UnknownBrain,
 )
+from hindbrain.domain.places import IngestPath, ProjectRoot
 from hindbrain.operations.registry import Effect, operation
 from hindbrain.services.call import Call
 from hindbrain.services.ingests import Request
 
-__all__ = ["ingest", "init", "instances", "overview", "rebind", "uninit"]
+__all__ = ["confirm", "detach", "ingest", "init", "instances", "overview", "rebind", "uninit"]
 
 
-def _path(path: str | None, caller: Caller) -> str:
-    if path is None:
-        return caller.root or caller.told_root or os.getcwd()
-    if not os.path.isabs(os.path.expanduser(path)) and caller.root and "\x00" not in path:
-        return os.path.join(caller.root, path)
-    return path
+def _here(caller: Caller) -> str:
+    return caller.root or caller.told_root or os.getcwd()
 
 
 @operation(
@@ -37,12 +36,14 @@ def _path(path: str | None, caller: Caller) -> str:
     idempotent=True,
     progress=True,
     positional=("path",),
-    raises=(AlreadyCovered, FederationNeeded, HumanNeeded, MedullaForbidsCode, PathRefused, InvalidParams),
+    raises=(AlreadyCovered, FederationNeeded, HumanNeeded, MedullaForbidsCode, PathRefused, InvalidParams, RepositoryChanged),
 )
 def ingest(
     call: Call,
-    path: Annotated[str | None, Meta(description="directory to take in; the caller's when left out")] = None,
-    project_root: Annotated[str | None, Meta(description="give this directory a brain and bind this session to it")] = None,
+    path: Annotated[IngestPath | None, Meta(description="directory to take in; the caller's when left out")] = None,
+    project_root: Annotated[
+        ProjectRoot | None, Meta(description="give this directory a brain and bind this session to it")
+    ] = None,
     adapter: Annotated[str, Meta(description="code, json, memory, light, universal or auto")] = "code",
     mode: Annotated[
         Literal["merge", "replace"] | None, Meta(description="replace, for the brain's own root by default, or merge")
@@ -56,7 +57,7 @@ def ingest(
     federation_intent: Annotated[bool, Meta(description="take in a second repository on purpose")] = False,
 ) -> dict[str, Any]:
     """Take files into a brain's graph; with project_root create the brain in the same call and start from its north."""
-    target = _path(path, call.caller)
+    target = path or _here(call.caller)
     answer = call.house.projects.ingest(
         call.caller,
         Request(
@@ -69,7 +70,7 @@ def ingest(
             dotfile_patterns=tuple(dotfile_patterns or ()),
             force=force,
         ),
-        project_root=_path(project_root, call.caller) if project_root is not None else None,
+        project_root=project_root,
         tier=tier,
         progress=call.progress,
         federation_intent=federation_intent,
@@ -80,34 +81,77 @@ def ingest(
 
 
 @operation(
-    "init", effect=Effect.WRITE, idempotent=True, progress=True, positional=("path",), raises=(PathRefused, AlreadyCovered)
+    "init",
+    effect=Effect.WRITE,
+    idempotent=True,
+    progress=True,
+    positional=("path",),
+    raises=(PathRefused, AlreadyCovered, RepositoryChanged),
 )
 def init(
     call: Call,
-    path: Annotated[str | None, Meta(description="a directory of the repository; the caller's when left out")] = None,
+    path: Annotated[ProjectRoot | None, Meta(description="a directory of the repository; the caller's when left out")] = None,
     private: Annotated[bool, Meta(description="keep memory and letters out of git")] = False,
 ) -> dict[str, Any]:
     """Give a repository its brain, with memory in .hindbrain/ that travels with git. Adopts what a clone brought along."""
-    return call.house.projects.init(call.caller, path=_path(path, call.caller), private=private, progress=call.progress)
+    return call.house.projects.init(call.caller, path=path or _here(call.caller), private=private, progress=call.progress)
 
 
-@operation("uninit", effect=Effect.WRITE, positional=("path",), raises=(UnknownBrain, PathRefused))
+@operation("uninit", effect=Effect.WRITE, human=True, positional=("path",), raises=(HumanNeeded, UnknownBrain, PathRefused))
 def uninit(
     call: Call,
-    path: Annotated[str | None, Meta(description="a directory of the repository; the caller's when left out")] = None,
+    path: Annotated[ProjectRoot | None, Meta(description="a directory of the repository; the caller's when left out")] = None,
 ) -> dict[str, Any]:
     """Take away exactly what init added to the repository; the claims move back beside the owner and stay recalled."""
-    return call.house.projects.uninit(call.caller, path=_path(path, call.caller))
+    return call.house.projects.uninit(call.caller, path=path or _here(call.caller))
 
 
-@operation("rebind", effect=Effect.WRITE, positional=("old", "new"), raises=(UnknownBrain, InvalidParams, AlreadyCovered))
+@operation(
+    "rebind",
+    effect=Effect.WRITE,
+    human=True,
+    positional=("old", "new"),
+    raises=(AlreadyCovered, Busy, HumanNeeded, InvalidParams, PathRefused, RepositoryChanged, UnknownBrain),
+)
 def rebind(
     call: Call,
-    old: Annotated[str, Meta(description="root that is gone")],
-    new: Annotated[str, Meta(description="where the repository is now")],
+    old: Annotated[ProjectRoot, Meta(description="root that is gone")],
+    new: Annotated[ProjectRoot, Meta(description="where the repository is now")],
 ) -> dict[str, Any]:
     """Give the brain of a repository that was moved to its new place."""
     return call.house.projects.rebind(call.caller, old=old, new=new)
+
+
+_DECIDED = {"mcp": "which repository a brain belongs to is for a person to say"}
+
+
+@operation(
+    "brain.confirm",
+    effect=Effect.WRITE,
+    human=True,
+    idempotent=True,
+    positional=("path",),
+    left_out=_DECIDED,
+    raises=(HumanNeeded, InvalidParams, PathRefused, AlreadyCovered, RepositoryChanged),
+)
+def confirm(call: Call, path: Annotated[ProjectRoot, Meta(description="absolute directory of the repository")]) -> dict[str, Any]:
+    """Say that a directory holds the repository of its brain, after it was restored, cloned again or made anew.
+
+    On a server, also let a clone join the brain whose id it carries."""
+    return call.house.projects.confirm(call.caller, path=path)
+
+
+@operation(
+    "brain.detach",
+    effect=Effect.WRITE,
+    human=True,
+    positional=("path",),
+    left_out=_DECIDED,
+    raises=(Busy, HumanNeeded, PathRefused, UnknownBrain),
+)
+def detach(call: Call, path: Annotated[ProjectRoot, Meta(description="directory of the brain")]) -> dict[str, Any]:
+    """Set the brain of a directory aside, because another repository is there now. Nothing is deleted; rebind brings it back."""
+    return call.house.relocation.detach(call.caller, path=path)
 
 
 @operation("instances", effect=Effect.READ)

@@ -18,6 +18,7 @@ from hindbrain.domain.errors import (
     Rejected,
     UnknownClaim,
 )
+from hindbrain.domain.places import ProjectFile
 from hindbrain.operations.memory import TimeArgument, moment
 from hindbrain.operations.registry import Effect, operation
 from hindbrain.services.call import Call
@@ -36,7 +37,7 @@ class ClaimBlock(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, omit_
     kind: Annotated[str | None, Meta(description="entity, state or event")] = None
     confidence: str | int | float | None = None
     ambiguity: str | int | float | None = None
-    evidence: Annotated[list[str] | None, Meta(description="repository-relative paths, optionally :line")] = None
+    evidence: Annotated[list[ProjectFile] | None, Meta(description="repository-relative paths, optionally :line")] = None
     depends_on: list[str] | None = None
 
 
@@ -70,7 +71,7 @@ def memorize(
     node_label: Annotated[str, Meta(description="short label; its slug is the claim's name")],
     text: Annotated[str | None, Meta(description="the belief, for a claim of one block")] = None,
     claims: Annotated[list[ClaimBlock] | None, Meta(description="blocks, for a claim of several")] = None,
-    evidence: Annotated[list[str] | None, Meta(description="repository-relative paths, optionally :line")] = None,
+    evidence: Annotated[list[ProjectFile] | None, Meta(description="repository-relative paths, optionally :line")] = None,
     confidence: Annotated[str | int | float | None, Meta(description="0 to 1, or low, medium, high")] = None,
     title: Annotated[str | None, Meta(description="heading of the file, when the label is not enough")] = None,
     state: Annotated[str, Meta(description="authored, or verified when you checked it")] = "authored",
@@ -129,7 +130,7 @@ def list_(
             "unattributed",
         ]
         | None,
-        Meta(description="only claims of which this is true"),
+        Meta(description="only claims of which this is true; stale is by age, evidence_changed by the cited code"),
     ] = None,
     sort: Annotated[
         Literal["best", "newest", "oldest", "label", "strength"] | None,

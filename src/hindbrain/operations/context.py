@@ -6,6 +6,7 @@ from msgspec import Meta
 
 from hindbrain.domain.errors import InvalidParams, PathRefused
 from hindbrain.domain.evidence import Domain
+from hindbrain.domain.places import ProjectRoot
 from hindbrain.engines.brief import brief_of
 from hindbrain.operations.registry import Effect, operation
 from hindbrain.policy.cards import CONTEXT_DAO_TIAN, CONTEXT_ITEMS
@@ -25,7 +26,7 @@ def context(
     query: Annotated[str, Meta(description="what the work is about")],
     field: Annotated[str, Meta(max_length=WORD_MAX, description="subject; general asks for every one")] = "general",
     domain: Annotated[Literal["project", "agent", "skill", "global"], Meta(description="for whom")] = "project",
-    cwd: Annotated[str | None, Meta(description="directory of this project; the caller's when left out")] = None,
+    cwd: Annotated[ProjectRoot | None, Meta(description="directory of this project; the caller's when left out")] = None,
     include_evidence: Annotated[bool, Meta(description="also observations, last")] = False,
     include_cards: Annotated[bool | None, Meta(description="also opt-in cards, and what each card cites")] = None,
     max_items: Annotated[int, Meta(ge=0, le=200, description="items at most")] = CONTEXT_ITEMS,
@@ -67,7 +68,7 @@ def brief(
     query: Annotated[str, Meta(description="what the brief is about")],
     field: Annotated[str, Meta(max_length=WORD_MAX, description="subject; general asks for every one")] = "general",
     domain: Annotated[Literal["project", "agent", "skill", "global"], Meta(description="for whom")] = "project",
-    cwd: Annotated[str | None, Meta(description="directory of this project; the caller's when left out")] = None,
+    cwd: Annotated[ProjectRoot | None, Meta(description="directory of this project; the caller's when left out")] = None,
     max_items: Annotated[int, Meta(ge=0, le=200, description="items at most")] = CONTEXT_ITEMS,
     dao_tian_limit: Annotated[int, Meta(ge=0, le=50, description="universal laws at most")] = CONTEXT_DAO_TIAN,
 ) -> Retrieved:

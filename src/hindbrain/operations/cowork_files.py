@@ -14,7 +14,8 @@ from hindbrain.domain.errors import (
     PathRefused,
     StoreUnavailable,
 )
-from hindbrain.operations.cowork import AgentId, ProjectRoot
+from hindbrain.domain.places import ProjectFile
+from hindbrain.operations.cowork import AgentId, CheckoutArgument
 from hindbrain.operations.registry import Effect, operation
 from hindbrain.policy.reservations import MINUTES, MINUTES_MOST, PATHS_MOST, REASON_CHARACTERS, STAGED_MOST
 from hindbrain.services.call import Call
@@ -37,14 +38,16 @@ OneAgent = Annotated[str | None, Meta(description="only what this agent holds")]
 def reserve(
     call: Call,
     agent_id: AgentId,
-    paths: Annotated[list[str], Meta(max_length=PATHS_MOST, description="files, directories or patterns such as src/*.py")],
+    paths: Annotated[
+        list[ProjectFile], Meta(max_length=PATHS_MOST, description="files, directories or patterns such as src/*.py")
+    ],
     minutes: Annotated[int, Meta(ge=1, le=MINUTES_MOST, description="how long; it ends by itself")] = MINUTES,
     shared: Annotated[bool, Meta(description="others may work there as well; only a holder alone is in the way")] = False,
     reason: Annotated[
         Annotated[str, Meta(max_length=REASON_CHARACTERS)] | None, Meta(description="one line for whoever is held up")
     ] = None,
     force: Annotated[bool, Meta(description="go ahead over what others hold; both are told")] = False,
-    project_root: ProjectRoot = None,
+    project_root: CheckoutArgument = None,
 ) -> dict[str, Any]:
     """Say which files you are about to change, so that no other agent changes them unknowingly.
 
@@ -59,9 +62,10 @@ def release(
     call: Call,
     agent_id: AgentId,
     paths: Annotated[
-        Annotated[list[str], Meta(max_length=PATHS_MOST)] | None, Meta(description="as they were reserved; all if left out")
+        Annotated[list[ProjectFile], Meta(max_length=PATHS_MOST)] | None,
+        Meta(description="as they were reserved; all if left out"),
     ] = None,
-    project_root: ProjectRoot = None,
+    project_root: CheckoutArgument = None,
 ) -> dict[str, Any]:
     """Let go of files that you reserved, when you are done before the time is over."""
     return call.house.cowork.reserving.release(call.caller, agent_id, paths, project_root=project_root)
@@ -71,8 +75,8 @@ def release(
 def reservations(
     call: Call,
     agent_id: OneAgent = None,
-    path: Annotated[str | None, Meta(description="only what is in the way of this path or pattern")] = None,
-    project_root: ProjectRoot = None,
+    path: Annotated[ProjectFile | None, Meta(description="only what is in the way of this path or pattern")] = None,
+    project_root: CheckoutArgument = None,
 ) -> dict[str, Any]:
     """List which files agents of this repository reserved, with the holder, the reason and the end of each."""
     return call.house.cowork.reserving.listed(call.caller, agent_id=agent_id, path=path, project_root=project_root)
@@ -95,7 +99,7 @@ def guard_check(
     call: Call,
     agent_id: Annotated[str | None, Meta(description="who commits; what it holds itself is not in its way")] = None,
     paths: Annotated[
-        Annotated[list[str], Meta(max_length=STAGED_MOST)] | None,
+        Annotated[list[ProjectFile], Meta(max_length=STAGED_MOST)] | None,
         Meta(description="what is committed; what git has staged if left out"),
     ] = None,
 ) -> dict[str, Any]:

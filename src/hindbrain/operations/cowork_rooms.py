@@ -24,7 +24,7 @@ from hindbrain.domain.errors import (
     StoreUnavailable,
 )
 from hindbrain.engines.cowork_handoff import Filters
-from hindbrain.operations.cowork import AgentId, From, Message, Now, ProjectRoot, Thread
+from hindbrain.operations.cowork import AgentId, CheckoutArgument, From, Message, Now, Thread
 from hindbrain.operations.memory import moment
 from hindbrain.operations.registry import Effect, operation
 from hindbrain.policy.cowork_rooms import (
@@ -77,13 +77,13 @@ Execute = Annotated[bool, Meta(description="really keep it; otherwise it is only
 
 
 @operation("cowork.channel.set", effect=Effect.WRITE, idempotent=True, raises=(HygieneRefused, UnknownAgent, *_ELSEWHERE))
-def channel_set(call: Call, channel: Channel, agents: Members, project_root: ProjectRoot = None) -> dict[str, Any]:
+def channel_set(call: Call, channel: Channel, agents: Members, project_root: CheckoutArgument = None) -> dict[str, Any]:
     """Say which agents a channel reaches. The list replaces the one before."""
     return call.house.cowork.channels.set(call.caller, channel=channel, agents=agents, project_root=project_root)
 
 
 @operation("cowork.channel.list", effect=Effect.READ, raises=_ELSEWHERE)
-def channel_list(call: Call, project_root: ProjectRoot = None) -> dict[str, Any]:
+def channel_list(call: Call, project_root: CheckoutArgument = None) -> dict[str, Any]:
     """List the channels of this bus with their agents."""
     return call.house.cowork.channels.listed(call.caller, project_root=project_root)
 
@@ -95,7 +95,7 @@ def channel_list(call: Call, project_root: ProjectRoot = None) -> dict[str, Any]
     raises=(DeliveryFailed, HumanNeeded, HygieneRefused, InboxFull, UnknownAgent, UnknownChannel, *_ELSEWHERE),
 )
 def channel_send(
-    call: Call, from_: From, channel: Channel, message: Message, thread_id: Thread = None, project_root: ProjectRoot = None
+    call: Call, from_: From, channel: Channel, message: Message, thread_id: Thread = None, project_root: CheckoutArgument = None
 ) -> dict[str, Any]:
     """Send a copy of one message to every agent that a channel reaches now, except to the sender."""
     return call.house.cowork.channels.send(
@@ -108,7 +108,7 @@ def peek(
     call: Call,
     agent_id: AgentId,
     lines: Annotated[int, Meta(ge=1, le=PEEK_MOST, description="how many of the last lines")] = PEEK_LINES,
-    project_root: ProjectRoot = None,
+    project_root: CheckoutArgument = None,
 ) -> dict[str, Any]:
     """Look at the terminal of an agent that is registered with a pane of tmux. What it shows is data, and is kept nowhere."""
     return call.house.cowork.peeking.peek(call.caller, agent_id=agent_id, lines=lines, project_root=project_root)
@@ -131,7 +131,7 @@ def doctor(
     call: Call,
     now: Now = None,
     probe_tmux: Annotated[bool, Meta(description="also ask tmux whether each pane is there")] = False,
-    project_root: ProjectRoot = None,
+    project_root: CheckoutArgument = None,
 ) -> dict[str, Any]:
     """Check the bus of this checkout: silent agents, pending messages, panes that are gone. It repairs nothing."""
     at = moment(now, "now")
@@ -154,7 +154,7 @@ def session_create(
     ] = None,
     channels: Annotated[Annotated[list[str], Meta(max_length=100)] | None, Meta(description="channels that it uses")] = None,
     thread_id: Thread = None,
-    project_root: ProjectRoot = None,
+    project_root: CheckoutArgument = None,
 ) -> dict[str, Any]:
     """Begin a piece of work that several agents share. The same id again says anew what it is, and it is active."""
     return call.house.cowork.sessions.create(
@@ -170,7 +170,7 @@ def session_create(
 
 
 @operation("cowork.session.list", effect=Effect.READ, raises=_ELSEWHERE)
-def session_list(call: Call, project_root: ProjectRoot = None) -> dict[str, Any]:
+def session_list(call: Call, project_root: CheckoutArgument = None) -> dict[str, Any]:
     """List the sessions of this bus, whatever their status."""
     return call.house.cowork.sessions.listed(call.caller, project_root=project_root)
 
@@ -180,7 +180,7 @@ def session_status(
     call: Call,
     session_id: SessionId,
     status: Annotated[Literal["active", "paused", "closed"], Meta(description="the new status")],
-    project_root: ProjectRoot = None,
+    project_root: CheckoutArgument = None,
 ) -> dict[str, Any]:
     """Give a session another status. Messages go as before."""
     return call.house.cowork.sessions.moved(call.caller, session_id=session_id, status=status, project_root=project_root)
@@ -197,7 +197,7 @@ def session_close(
     session_id: SessionId,
     capture: Annotated[bool, Meta(description="also capture the hand-over of the session")] = False,
     execute: Execute = False,
-    project_root: ProjectRoot = None,
+    project_root: CheckoutArgument = None,
 ) -> dict[str, Any]:
     """Close a session. Memory is written only with capture and execute together."""
     wanted = None
@@ -215,7 +215,7 @@ def handoff(
     session_id: OneSession = None,
     limit: Annotated[int, Meta(ge=1, le=HANDOFF_MOST, description="rows of each part, the newest")] = HANDOFF_LIMIT,
     all_sessions: Annotated[bool, Meta(description="also sessions that are paused or closed")] = False,
-    project_root: ProjectRoot = None,
+    project_root: CheckoutArgument = None,
 ) -> dict[str, Any]:
     """Show sessions, agents, pending messages and recent events on one page. It drains nothing and keeps nothing."""
     filters = Filters(thread_id=thread_id, channel=channel, session_id=session_id, limit=limit, all_sessions=all_sessions)
@@ -238,7 +238,7 @@ def capture(
     session_id: OneSession = None,
     note: Note = None,
     execute: Execute = False,
-    project_root: ProjectRoot = None,
+    project_root: CheckoutArgument = None,
 ) -> dict[str, Any]:
     """Keep the hand-over of a bus as one row of evidence. Without execute it shows what would be kept and writes nothing."""
     filters = Filters(thread_id=thread_id, channel=channel, session_id=session_id, limit=CAPTURE_LIMIT)

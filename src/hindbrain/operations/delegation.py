@@ -16,6 +16,7 @@ from hindbrain.domain.errors import (
     PathRefused,
     UnknownClaim,
 )
+from hindbrain.domain.places import ProjectFile
 from hindbrain.operations.registry import Effect, operation
 from hindbrain.policy.delegation import (
     DIFF_MAX,
@@ -34,7 +35,7 @@ from hindbrain.services.call import Call
 
 __all__ = ["FindingTold", "MemoryWish", "PacketBudget", "ScopeWish", "ShownBy", "debrief", "delegate"]
 
-Path = Annotated[str, Meta(max_length=PATH_MAX)]
+Path = Annotated[ProjectFile, Meta(max_length=PATH_MAX)]
 Seed = Annotated[str, Meta(max_length=SEED_MAX)]
 Name = Annotated[str, Meta(max_length=200)]
 Id = Annotated[str, Meta(max_length=80)]

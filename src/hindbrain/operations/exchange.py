@@ -1,6 +1,5 @@
 """Operations that carry a brain out and in: export, import."""
 
-import os
 from typing import Annotated, Any
 
 from msgspec import Meta
@@ -17,18 +16,13 @@ from hindbrain.domain.errors import (
     StoreNewer,
     StoreUnavailable,
 )
+from hindbrain.domain.places import Endings, OutputFile, SourcePath
 from hindbrain.operations.registry import Effect, operation
 from hindbrain.services.call import Call
 
-__all__ = ["AsCandidates", "absolute", "export", "import_"]
+__all__ = ["AsCandidates", "export", "import_"]
 
 AsCandidates = Annotated[bool, Meta(description="cards that were active arrive as candidates; else a person is needed for them")]
-
-
-def absolute(path: str, call: Call) -> str:
-    """A file name as the caller means it: a relative one lies in their directory."""
-    base = call.caller.root or os.getcwd()
-    return path if os.path.isabs(os.path.expanduser(path)) or "\x00" in path else os.path.join(base, path)
 
 
 @operation(
@@ -40,11 +34,11 @@ def absolute(path: str, call: Call) -> str:
 )
 def export(
     call: Call,
-    target: Annotated[str, Meta(description="file to write, .tar.gz; never overwritten")],
+    target: Annotated[OutputFile, Endings((".tar.gz", ".tgz")), Meta(description="file to write, .tar.gz; never overwritten")],
     tier: Annotated[str | None, Meta(description="medulla for the shared one")] = None,
 ) -> dict[str, Any]:
     """Write everything of this brain as one archive of plain files. The same memory gives the same bytes."""
-    return call.house.exchange.export(call.caller, target=absolute(target, call), tier=tier, progress=call.progress)
+    return call.house.exchange.export(call.caller, target=target, tier=tier, progress=call.progress)
 
 
 @operation(
@@ -68,7 +62,7 @@ def export(
 )
 def import_(
     call: Call,
-    source: Annotated[str, Meta(description="file that export wrote")],
+    source: Annotated[SourcePath, Meta(description="file that export wrote")],
     tier: Annotated[str | None, Meta(description="medulla for the shared one")] = None,
     dry_run: Annotated[bool, Meta(description="only report")] = False,
     as_candidates: Annotated[
@@ -80,7 +74,7 @@ def import_(
     Thing by thing means through the same gateway as any write; the answer says what was taken and refused, and why."""
     return call.house.exchange.take_in(
         call.caller,
-        source=absolute(source, call),
+        source=source,
         tier=tier,
         dry_run=dry_run,
         as_candidates=as_candidates,

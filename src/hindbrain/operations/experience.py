@@ -15,7 +15,7 @@ from hindbrain.domain.errors import (
     Rejected,
     UnknownMegram,
 )
-from hindbrain.operations.exchange import absolute
+from hindbrain.domain.places import Endings, OutputFile, SourcePath
 from hindbrain.operations.registry import Effect, operation
 from hindbrain.policy.experience import GLOBAL_ENTITY, GLOBAL_SPACE
 from hindbrain.services.call import Call, Retrieved
@@ -73,12 +73,15 @@ def curve(
     entity: Entity = None,
     megram: Annotated[str | None, Meta(description="one experience, by its id or how that begins")] = None,
     days: Annotated[float, Meta(gt=0, le=3650, description="how far to look ahead")] = 60.0,
-    out: Annotated[str | None, Meta(description="file to write the picture to, .svg or .png; never overwritten")] = None,
+    out: Annotated[
+        OutputFile | None,
+        Endings((".svg", ".png")),
+        Meta(description="file to write the picture to, .svg or .png; never overwritten"),
+    ] = None,
     back: Annotated[float, Meta(ge=0, le=3650, description="how many days to look back, too; gives before")] = 0.0,
 ) -> dict[str, Any]:
     """Draw how an experience, or all about one thing, fades from now on; with `out` also as a picture."""
-    path = absolute(out, call) if out is not None else None
-    return call.house.telling.curve(call.caller, space=space, entity=entity, id_prefix=megram, days=days, out=path, back=back)
+    return call.house.telling.curve(call.caller, space=space, entity=entity, id_prefix=megram, days=days, out=out, back=back)
 
 
 @operation("experience.summary", effect=Effect.READ, raises=(BrainlessRoot,))
@@ -202,9 +205,11 @@ def forget(
 
 
 @operation("experience.export", effect=Effect.WRITE, positional=("target",), raises=(BrainlessRoot, InvalidParams, PathRefused))
-def export(call: Call, target: Annotated[str, Meta(description="file to write, .jsonl; never overwritten")]) -> dict[str, Any]:
+def export(
+    call: Call, target: Annotated[OutputFile, Endings((".jsonl",)), Meta(description="file to write, .jsonl; never overwritten")]
+) -> dict[str, Any]:
     """Write all experience of this brain as lines of JSON, with what befell it and how often it was used."""
-    return call.house.experience_exchange.export(call.caller, target=absolute(target, call))
+    return call.house.experience_exchange.export(call.caller, target=target)
 
 
 @operation(
@@ -215,9 +220,9 @@ def export(call: Call, target: Annotated[str, Meta(description="file to write, .
     positional=("source",),
     raises=(BrainlessRoot, HumanNeeded, InvalidParams, PathRefused),
 )
-def import_(call: Call, source: Annotated[str, Meta(description="file that experience export wrote")]) -> dict[str, Any]:
+def import_(call: Call, source: Annotated[SourcePath, Meta(description="file that experience export wrote")]) -> dict[str, Any]:
     """Read experience into this brain: it counts as it counted where it came from. The laws of this brain stay its own."""
-    return call.house.experience_exchange.take_in(call.caller, source=absolute(source, call))
+    return call.house.experience_exchange.take_in(call.caller, source=source)
 
 
 @operation(
@@ -229,12 +234,16 @@ def import_(call: Call, source: Annotated[str, Meta(description="file that exper
 def propose(
     call: Call,
     rule: Annotated[str | None, Meta(description="id of a rule, or how it begins")] = None,
-    out: Annotated[str | None, Meta(description="instead: file for rules a person may take into thinking")] = None,
+    out: Annotated[
+        OutputFile | None,
+        Endings((".md", ".txt", ".json", ".jsonl")),
+        Meta(description="instead: file for rules a person may take into thinking"),
+    ] = None,
     dry_run: Annotated[bool, Meta(description="only look")] = False,
 ) -> dict[str, Any]:
     """Propose a rule as a candidate card with its episodes as evidence; never more. With `out`, only a file for a person."""
     if (rule is None) is (out is None):
         raise InvalidParams("one thing is proposed: a rule, or a file of rules", fix="give rule, or out")
     if out is not None:
-        return call.house.proposing.thinking(call.caller, out=absolute(out, call))
+        return call.house.proposing.thinking(call.caller, out=out)
     return call.house.proposing.propose(call.caller, rule=rule or "", dry_run=dry_run)

@@ -17,6 +17,7 @@ from hindbrain.domain.errors import (
     UnknownClaim,
     WouldDowngrade,
 )
+from hindbrain.domain.places import BrainName
 from hindbrain.operations.registry import Effect, operation
 from hindbrain.policy.activation import LEARNING
 from hindbrain.services.call import Call
@@ -39,7 +40,7 @@ def promote(
     call: Call,
     claim: Subject,
     reason: Annotated[str, Meta(description="one line: why it holds beyond its project")],
-    brain: Annotated[str | None, Meta(description="root of the project it comes from; yours when left out")] = None,
+    brain: Annotated[BrainName | None, Meta(description="root of the project it comes from; yours when left out")] = None,
     dry_run: Annotated[bool, Meta(description="only show the checklist")] = False,
 ) -> dict[str, Any]:
     """Share a claim with all projects: a copy with its provenance goes to the medulla, the original stays as witness.

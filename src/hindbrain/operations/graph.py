@@ -5,7 +5,8 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct
 
 from hindbrain.domain.errors import BrainlessRoot, InvalidParams, PathRefused, UnknownBrain
-from hindbrain.operations.exchange import absolute
+from hindbrain.domain.places import BrainName, Endings, OutputFile, ProjectFile, ProjectRoot, SourcePath
+from hindbrain.domain.read_errors import UnknownNode
 from hindbrain.operations.registry import Effect, operation
 from hindbrain.policy.activation import SHOWN
 from hindbrain.services.call import Call, Retrieved
@@ -32,8 +33,8 @@ __all__ = [
     "why",
 ]
 
-BrainArgument = Annotated[str | None, Meta(description="analysis:<name> for a federation; your project when left out")]
-NodeArgument = Annotated[str, Meta(description="node id such as file::src/a.py, a path, or a label only one node has")]
+BrainArgument = Annotated[BrainName | None, Meta(description="analysis:<name> for a federation; your project when left out")]
+NodeArgument = Annotated[str, Meta(description="node id such as file::src/a.py, a path, or a name only one node has")]
 Format = Annotated[Literal["graphml", "json", "dot", "svg"], Meta(description="graphml, json, dot or svg")]
 _ASKING = (BrainlessRoot, InvalidParams, UnknownBrain)
 
@@ -110,7 +111,7 @@ def why(
 @operation("panoramic", effect=Effect.READ, retrieval=True, positional=("scope",), raises=_ASKING)
 def panoramic(
     call: Call,
-    scope: Annotated[str | None, Meta(description="a path or an id prefix such as file::src")] = None,
+    scope: Annotated[ProjectFile | None, Meta(description="a path or an id prefix such as file::src")] = None,
     top_n: Annotated[int, Meta(ge=1, le=1000)] = 50,
     brain: BrainArgument = None,
 ) -> Retrieved:
@@ -256,11 +257,13 @@ def graph_columns(
     return call.house.graph.views.columns(call.caller, node=node, brain=brain)
 
 
-@operation("graph.export", effect=Effect.WRITE, positional=("target",), raises=(*_ASKING, PathRefused))
+@operation("graph.export", effect=Effect.WRITE, positional=("target",), raises=(*_ASKING, PathRefused, UnknownNode))
 def graph_export(
     call: Call,
     target: Annotated[
-        str | None, Meta(description="file to write, never overwritten; a small export fits into the answer")
+        OutputFile | None,
+        Endings((".graphml", ".xml", ".json", ".dot", ".gv", ".svg")),
+        Meta(description="file to write, never overwritten; a small export fits into the answer"),
     ] = None,
     format: Format = "graphml",  # noqa: A002 - the public name of the flag
     node: Annotated[str | None, Meta(description="only the neighbourhood of this node")] = None,
@@ -268,15 +271,14 @@ def graph_export(
     brain: BrainArgument = None,
 ) -> dict[str, Any]:
     """Write the graph so that common tools open it: GraphML, a JSON snapshot, DOT, or a drawing as SVG."""
-    place = absolute(target, call) if target is not None else None
-    return call.house.graph.views.export(call.caller, form=format, target=place, node=node, depth=depth, brain=brain)
+    return call.house.graph.views.export(call.caller, form=format, target=target, node=node, depth=depth, brain=brain)
 
 
 class Repo(Struct, forbid_unknown_fields=True):
     """A repository to federate."""
 
     name: str
-    path: str
+    path: SourcePath
     adapter: str = "code"
 
 
@@ -303,7 +305,7 @@ def federate(
 @operation("federate_auto", effect=Effect.WRITE, progress=True, positional=("scope",), raises=(*_ASKING, PathRefused))
 def federate_auto(
     call: Call,
-    scope: Annotated[str | None, Meta(description="a directory of your project; all of it when left out")] = None,
+    scope: Annotated[ProjectRoot | None, Meta(description="a directory of your project; all of it when left out")] = None,
     max_repos: Annotated[int, Meta(ge=1, le=32)] = 8,
     execute: Annotated[bool, Meta(description="also build the analysis")] = False,
 ) -> dict[str, Any]:

@@ -1,11 +1,11 @@
 """Operations of the context guard: where a call really comes from, and the ten questions an agent may ask about its own work."""
 
-import os
 from typing import Annotated, Any
 
 from msgspec import Meta
 
 from hindbrain.domain.errors import BrainlessRoot, CallerRootUnknown, InvalidParams, PathRefused, UnknownMission
+from hindbrain.domain.places import ProjectFile, RepositoryName
 from hindbrain.engines.guarding import guard_do_not
 from hindbrain.operations.registry import Effect, operation
 from hindbrain.policy.asking import Topic
@@ -15,10 +15,10 @@ from hindbrain.services.missions.guard import told
 
 __all__ = ["ask", "guard"]
 
-Path = Annotated[str, Meta(max_length=4_096)]
+Place = Annotated[RepositoryName, Meta(max_length=4_096)]
 Word = Annotated[str, Meta(max_length=8_000)]
 Many = Annotated[list[Word], Meta(max_length=2_000)]
-Repo = Annotated[Path | None, Meta(description="repository that is meant; default is the caller's")]
+Repo = Annotated[Place | None, Meta(description="repository that is meant; default is the caller's")]
 Intent = Annotated[bool, Meta(description="several repositories are meant on purpose")]
 Tools = Annotated[Many | None, Meta(description="tools your host shows you")]
 
@@ -28,7 +28,7 @@ def guard(
     call: Call,
     repo: Repo = None,
     federation_intent: Intent = False,
-    workspace_root: Annotated[Path | None, Meta(description="your workspace, if you know it better")] = None,
+    workspace_root: Annotated[Place | None, Meta(description="your workspace, if you know it better")] = None,
     available_tools: Tools = None,
     missing_tools: Annotated[Many | None, Meta(description="tools you miss")] = None,
     expected_fingerprint: Annotated[Word | None, Meta(description="binding_fingerprint you started with")] = None,
@@ -36,9 +36,9 @@ def guard(
     """Say which workspace this is, whether the graph is of it, and the way out when it is not. Binds and ingests nothing."""
     looked = call.house.guard.look(
         call.caller,
-        repo=_absolute(call, repo),
+        repo=repo,
         federation_intent=federation_intent,
-        workspace_root=_absolute(call, workspace_root),
+        workspace_root=workspace_root,
         available_tools=available_tools,
         missing_tools=missing_tools or (),
         expected_fingerprint=expected_fingerprint,
@@ -78,7 +78,7 @@ def ask(
     mode: Annotated[str, Meta(max_length=40, description="route: kind of work, as for mission start")] = "review",
     budget: Annotated[str, Meta(max_length=40, description="route: short, normal or deep")] = "normal",
     risk: Annotated[str, Meta(max_length=40, description="route: low, medium or high")] = "medium",
-    known_targets: Annotated[Many | None, Meta(description="route: files that are meant for certain")] = None,
+    known_targets: Annotated[list[ProjectFile] | None, Meta(description="route: files that are meant for certain")] = None,
     mission_id: Annotated[Word | None, Meta(description="mission that is meant; default is your active one")] = None,
     claim: Annotated[Word | None, Meta(description="proven: id or text of one claim")] = None,
     host: Annotated[Word | None, Meta(description="rebound: one host by name")] = None,
@@ -86,7 +86,7 @@ def ask(
     """Ask about your own work: where you are, how fresh the graph is, what to do next, what to avoid, what is proven."""
     question = Question(
         topic=topic,
-        repo=_absolute(call, repo),
+        repo=repo,
         federation_intent=federation_intent,
         mode=mode,
         budget=budget,
@@ -97,14 +97,6 @@ def ask(
         host=host,
     )
     return call.house.asking.ask(call.caller, question)
-
-
-def _absolute(call: Call, path: str | None) -> str | None:
-    """A path as the caller means it: below its own directory when it is relative."""
-    root = call.caller.root
-    if path is None or root is None or "\x00" in path or os.path.isabs(os.path.expanduser(path)):
-        return path
-    return os.path.join(root, path)
 
 
 def _given(arguments: dict[str, Any]) -> str:

@@ -16,7 +16,7 @@ from hindbrain.domain.errors import (
     UnknownRound,
 )
 from hindbrain.domain.gym_fixture import LANES, Arm
-from hindbrain.operations.exchange import absolute
+from hindbrain.domain.places import OutputDirectory, RoundName, SourcePath
 from hindbrain.operations.registry import Effect, operation
 from hindbrain.services.call import Call
 
@@ -65,8 +65,8 @@ def run(
     change: Annotated[
         str, Meta(max_length=2_000, description="what was changed for this round, when it is a candidate for a change of policy")
     ] = "",
-    out: Annotated[Name | None, Meta(description="directory for the round; default is below the home")] = None,
-    round: Annotated[Name | None, Meta(description="go on with this round instead of a new one: id or directory")] = None,  # noqa: A002
+    out: Annotated[OutputDirectory | None, Meta(description="directory for the round; default is below the home")] = None,
+    round: Annotated[RoundName | None, Meta(description="go on with this round instead of a new one: id or directory")] = None,  # noqa: A002
 ) -> dict[str, Any]:
     """Run agents over fixtures, each lane in a copy and a home of its own, and score what they find against a private key.
 
@@ -79,20 +79,19 @@ def run(
         "change": change,
         "agent_command": agent_command,
         "arm": Arm(arm) if arm is not None else None,
-        "out": absolute(out, call) if out is not None else None,
+        "out": out,
     }
-    name = _named(call, round) if round is not None else None
-    return call.house.gym.telling.run(call.caller, asked, name=name, time_limit_s=float(time_limit_s), progress=call.progress)
+    return call.house.gym.telling.run(call.caller, asked, name=round, time_limit_s=float(time_limit_s), progress=call.progress)
 
 
 @operation("gym.report", effect=Effect.READ, positional=("round",), raises=(InvalidParams, NotReady, UnknownRound))
 def report(
     call: Call,
-    round: Annotated[Name, Meta(description=_ROUND)],  # noqa: A002
+    round: Annotated[RoundName, Meta(description=_ROUND)],  # noqa: A002
     format: Annotated[Literal["json", "markdown", "html"], Meta(description="form of `text`")] = "markdown",  # noqa: A002
 ) -> dict[str, Any]:
     """Score a recorded round again and show its report: every metric by arm, fixture and lane, and what is not claimed."""
-    return call.house.gym.telling.report(call.caller, _named(call, round), form=format)
+    return call.house.gym.telling.report(call.caller, round, form=format)
 
 
 @operation(
@@ -105,26 +104,25 @@ def report(
 )
 def judge(
     call: Call,
-    round: Annotated[Name, Meta(description=_ROUND)],  # noqa: A002
+    round: Annotated[RoundName, Meta(description=_ROUND)],  # noqa: A002
     by: Annotated[
         Literal["reproduction", "model", "human"],
         Meta(description="run the finding's own failing test, ask the set model, or read a person's file"),
     ] = "reproduction",
-    file: Annotated[Name | None, Meta(description="for human: a JSON list of lane_id, finding_id, verdict and why")] = None,
+    file: Annotated[SourcePath | None, Meta(description="for human: a JSON list of lane_id, finding_id, verdict and why")] = None,
 ) -> dict[str, Any]:
     """Rule on findings that the key does not know. Until every one is ruled on, no precision is reported."""
-    path = absolute(file, call) if file is not None else None
-    return call.house.gym.telling.judge(call.caller, _named(call, round), judge=by, path=path)
+    return call.house.gym.telling.judge(call.caller, round, judge=by, path=file)
 
 
 @operation("gym.compare", effect=Effect.READ, positional=("a", "b"), raises=(InvalidParams, NotReady, UnknownRound))
 def compare(
     call: Call,
-    a: Annotated[Name, Meta(description="a round, before; `ROUND:LANE` takes one lane of it")],
-    b: Annotated[Name, Meta(description="the round to hold against it, after")],
+    a: Annotated[RoundName, Meta(description="a round, before; `ROUND:LANE` takes one lane of it")],
+    b: Annotated[RoundName, Meta(description="the round to hold against it, after")],
 ) -> dict[str, Any]:
     """Hold one round against another: every metric, how many lanes there were, and what may and may not be claimed."""
-    return call.house.gym.telling.compare(call.caller, _named(call, a), _named(call, b))
+    return call.house.gym.telling.compare(call.caller, a, b)
 
 
 @operation(
@@ -132,18 +130,12 @@ def compare(
 )
 def candidates(
     call: Call,
-    baseline: Annotated[Name, Meta(description="the round without a change")],
-    rounds: Annotated[list[Name], Meta(min_length=1, max_length=200, description="recorded rounds, each with one change")],
+    baseline: Annotated[RoundName, Meta(description="the round without a change")],
+    rounds: Annotated[list[RoundName], Meta(min_length=1, max_length=200, description="recorded rounds, each with one change")],
     lane: Annotated[Name, Meta(description="lane that the change is about")] = "mission",
 ) -> dict[str, Any]:
     """Rank recorded changes of routes or prompts by what they did to the metrics. Changes nothing."""
-    names = [_named(call, one) for one in rounds]
-    return call.house.gym.telling.candidates(call.caller, _named(call, baseline), names, lane=lane)
-
-
-def _named(call: Call, name: str) -> str:
-    """A round as the caller means it: a directory that is not named whole lies in theirs."""
-    return name if name.startswith("rnd_") or not call.caller.reads_files else absolute(name, call)
+    return call.house.gym.telling.candidates(call.caller, baseline, rounds, lane=lane)
 
 
 def _names(given: list[str] | None) -> tuple[str, ...]:

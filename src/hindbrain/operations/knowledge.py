@@ -22,6 +22,7 @@ from hindbrain.domain.errors import (
     UnknownEvidence,
 )
 from hindbrain.domain.evidence import Domain, EvidenceId
+from hindbrain.domain.places import ProjectRoot
 from hindbrain.operations.registry import Effect, operation
 from hindbrain.policy.cards import EVIDENCE_TOP_K, RETRIEVE_TOP_K
 from hindbrain.policy.evidence import WORD_MAX
@@ -72,12 +73,13 @@ HintsArgument = Annotated[
 Scope = Annotated[str | None, Meta(description="where it holds and where not")]
 RoleArgument = Literal["supporting", "verification", "counterexample", "teaching"]
 AnchorArgument = Annotated[Literal["worktree", "repo", "global"] | None, Meta(description="scope; by the tier when left out")]
-Cwd = Annotated[str | None, Meta(description="directory of this project; the caller's when left out")]
+Cwd = Annotated[ProjectRoot | None, Meta(description="directory of this project; the caller's when left out")]
 Reason = Annotated[str, Meta(description="why, in a sentence")]
 
 _MAKING = (
     BrainlessRoot,
     CallerRootUnknown,
+    HumanNeeded,
     HygieneRefused,
     InvalidParams,
     NotEvidence,
@@ -399,7 +401,7 @@ def publish(
     effect=Effect.WRITE,
     idempotent=True,
     positional=("card_id", "evidence_id"),
-    raises=(*_CHANGING, UnknownEvidence),
+    raises=(*_CHANGING, HumanNeeded, UnknownEvidence),
 )
 def link(
     call: Call,

@@ -5,13 +5,14 @@ from typing import Annotated, Any
 from msgspec import Meta
 
 from hindbrain.domain.errors import BrainlessRoot, CallerRootUnknown, ClaimTooLarge, HygieneRefused, InvalidParams, PathRefused
+from hindbrain.domain.places import ProjectFile
 from hindbrain.operations.registry import Effect, operation
 from hindbrain.services.call import Call
 
 __all__ = ["check", "confirm", "new"]
 
 _READING = (BrainlessRoot, CallerRootUnknown, InvalidParams)
-DocumentArgument = Annotated[str, Meta(description="the document, relative to the project: docs/strategy/layer.light.md")]
+DocumentArgument = Annotated[ProjectFile, Meta(description="the document, relative to the project: docs/strategy/layer.light.md")]
 
 
 @operation(
@@ -30,7 +31,7 @@ def new(
 @operation("light.check", effect=Effect.READ, positional=("paths",), raises=_READING)
 def check(
     call: Call,
-    paths: Annotated[list[str] | None, Meta(description="documents to look at; all of the project when left out")] = None,
+    paths: Annotated[list[ProjectFile] | None, Meta(description="documents to look at; all of the project when left out")] = None,
 ) -> dict[str, Any]:
     """Tell where code has left the strategy documents: bound files, symbols, tests, and the two files of a pair."""
     return call.house.light.check(call.caller, paths=tuple(paths or ()))

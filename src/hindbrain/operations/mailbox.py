@@ -6,6 +6,7 @@ from msgspec import Meta
 
 from hindbrain.domain.errors import Busy, ClaimTooLarge, ConfigInvalid, HygieneRefused, InvalidParams
 from hindbrain.domain.letter import TRIAGE
+from hindbrain.domain.places import ReportSubject
 from hindbrain.operations.registry import Effect, operation
 from hindbrain.services.call import Call
 
@@ -13,7 +14,7 @@ __all__ = ["distribute", "report", "triage"]
 
 Word = Annotated[str, Meta(min_length=1, max_length=80)]
 Id = Annotated[str, Meta(min_length=1, max_length=64)]
-Place = Annotated[str, Meta(min_length=1, max_length=4_096)]
+Place = Annotated[ReportSubject, Meta(min_length=1, max_length=4_096)]
 Text = Annotated[str, Meta(min_length=1, max_length=16_000)]
 _POST = "it files the letters of all projects of this machine, and belongs to the terminal of whoever keeps it"
 

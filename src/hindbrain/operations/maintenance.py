@@ -6,8 +6,8 @@ from typing import Annotated, Any
 from msgspec import Meta
 
 from hindbrain.domain.errors import InvalidParams
+from hindbrain.domain.places import SourcePath
 from hindbrain.engines.maintenance import commands, runbook
-from hindbrain.operations.exchange import absolute
 from hindbrain.operations.registry import REGISTRY, Effect, input_schema, operation
 from hindbrain.policy.maintenance import TITLE
 from hindbrain.services.call import Call
@@ -37,13 +37,10 @@ def plan(call: Call) -> dict[str, Any]:
 @operation("release.check", effect=Effect.READ, positional=("path",), raises=(InvalidParams,))
 def release_check(
     call: Call,
-    path: Annotated[str | None, Meta(description="project directory; the caller's when left out. Not over MCP")] = None,
+    path: Annotated[SourcePath | None, Meta(description="project directory; the caller's when left out")] = None,
 ) -> dict[str, Any]:
     """Look whether the source tree of Hindbrain is ready for a release. Runs nothing and publishes nothing."""
-    if path is not None and not call.caller.reads_files:
-        raise InvalidParams("over MCP the caller's own directory is looked at", fix="leave path out")
-    root = os.path.expanduser(absolute(path, call)) if path is not None else call.caller.root or os.getcwd()
-    return call.house.release.check(call.caller, root, unknown=_unknown())
+    return call.house.release.check(call.caller, path or call.caller.root or os.getcwd(), unknown=_unknown())
 
 
 def _unknown() -> list[str]:

@@ -1,6 +1,5 @@
 """Operations on evidence: record, and memory ingest, search, get, list, delete, restore, purge, reindex."""
 
-import os
 from typing import Annotated, Any, Literal
 
 from msgspec import Meta
@@ -19,8 +18,8 @@ from hindbrain.domain.errors import (
     UnknownEvidence,
 )
 from hindbrain.domain.evidence import Domain, Provenance
+from hindbrain.domain.places import ProjectRoot, SourcePath
 from hindbrain.engines.transcripts import Format, time_of
-from hindbrain.operations.exchange import absolute
 from hindbrain.operations.registry import Effect, operation
 from hindbrain.policy.evidence import WORD_MAX
 from hindbrain.services.call import Call, Retrieved
@@ -39,7 +38,7 @@ Room = Annotated[str | None, Meta(description="part of the wing")]
 DomainArgument = Annotated[Literal["project", "agent", "skill", "global"], Meta(description="for whom it is")]
 ProvenanceArgument = Annotated[
     Literal["human", "research", "runtime"] | None,
-    Meta(description="how it was made; by the channel or the source when left out"),
+    Meta(description="how it was made; by the channel or the source when left out; human is for people"),
 ]
 AnchorKindArgument = Annotated[Literal["worktree", "repo", "global"] | None, Meta(description="with anchor_id; else derived")]
 AnchorIdArgument = Annotated[str | None, Meta(description="such as repo:///path/.git")]
@@ -67,6 +66,7 @@ def moment(value: str | int | float | None, name: str) -> int | None:
     raises=(
         BrainlessRoot,
         CallerRootUnknown,
+        HumanNeeded,
         HygieneRefused,
         Rejected,
         InvalidParams,
@@ -93,7 +93,9 @@ def record(
     said_at: TimeArgument = None,
     anchor_kind: AnchorKindArgument = None,
     anchor_id: AnchorIdArgument = None,
-    cwd: Annotated[str | None, Meta(description="directory of this project it was made in; the caller's when left out")] = None,
+    cwd: Annotated[
+        ProjectRoot | None, Meta(description="directory of this project it was made in; the caller's when left out")
+    ] = None,
     branch_local: Annotated[bool, Meta(description="research that holds for this checkout only")] = False,
     dry_run: Annotated[bool, Meta(description="only tell the id")] = False,
 ) -> dict[str, Any]:
@@ -132,7 +134,7 @@ def record(
 )
 def ingest(
     call: Call,
-    path: Annotated[str | None, Meta(description="file or directory; - reads standard input at a command line")] = None,
+    path: Annotated[SourcePath | None, Meta(description="file or directory; - reads standard input at a command line")] = None,
     text: Annotated[str | None, Meta(description="the text itself, instead of a path")] = None,
     source: Annotated[str | None, Meta(description="what a single file or text is called")] = None,
     source_format: Annotated[
@@ -148,18 +150,18 @@ def ingest(
     importance: Annotated[int, Meta(ge=0, le=5)] = 0,
     anchor_kind: AnchorKindArgument = None,
     anchor_id: AnchorIdArgument = None,
-    cwd: Annotated[str | None, Meta(description="directory of this project; where the path lies when left out")] = None,
+    cwd: Annotated[ProjectRoot | None, Meta(description="directory of this project; where the path lies when left out")] = None,
     dry_run: Annotated[bool, Meta(description="only count")] = False,
     strip_noise: Annotated[bool, Meta(description="leave out what a host wrote into its log")] = True,
     keep_tools: Annotated[bool, Meta(description="also what tools answered")] = False,
     gitignore: Annotated[bool, Meta(description="honour .gitignore")] = True,
     ignorefile: Annotated[bool, Meta(description="honour .hindbrainignore")] = True,
-    ignore_file: Annotated[list[str] | None, Meta(description="more files with ignore rules")] = None,
+    ignore_file: Annotated[list[SourcePath] | None, Meta(description="more files with ignore rules")] = None,
 ) -> dict[str, Any]:
     """Take in a file, a tree, a conversation export or a text as evidence, in chunks; again is safe and changes nothing."""
-    more = tuple(absolute(one, call) for one in ignore_file or ())
+    more = tuple(ignore_file or ())
     request = Request(
-        path=os.path.expanduser(absolute(path, call)) if path is not None else None,
+        path=path,
         text=text,
         source=source,
         form=Format(source_format) if source_format != "auto" else None,

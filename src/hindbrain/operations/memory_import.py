@@ -15,7 +15,8 @@ from hindbrain.domain.errors import (
     StoreNewer,
     StoreUnavailable,
 )
-from hindbrain.operations.exchange import AsCandidates, absolute
+from hindbrain.domain.places import SourcePath
+from hindbrain.operations.exchange import AsCandidates
 from hindbrain.operations.registry import Effect, operation
 from hindbrain.services.call import Call
 from hindbrain.services.memory_import import Request
@@ -47,7 +48,7 @@ KindName = Literal[
 )
 def import_(
     call: Call,
-    path: Annotated[str, Meta(description="where the other program keeps its memory: a database, a file or a directory")],
+    path: Annotated[SourcePath, Meta(description="where the other program keeps its memory: a database, a file or a directory")],
     kind: Annotated[KindName, Meta(description="whose memory it is")] = "auto",
     wings: Annotated[
         list[str] | None, Meta(description="of a palace only these; cards, facts and outcomes belong to none")
@@ -63,7 +64,7 @@ def import_(
     Knows mempal, MemPalace, m1nd, claude-mem, basic-memory, the MCP reference memory server, mem0, Claude Code and Codex. The
     other program's files are never changed. Only what belonged to this project comes. A second import brings nothing twice."""
     request = Request(
-        path=absolute(path, call),
+        path=path,
         kind=kind,
         wings=tuple(wings or ()),
         projects=tuple(project or ()),

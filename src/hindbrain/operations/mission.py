@@ -19,6 +19,7 @@ from hindbrain.domain.errors import (
     Rejected,
     UnknownMission,
 )
+from hindbrain.domain.places import ProjectFile, RepositoryName, SourcePath
 from hindbrain.operations.registry import Effect, operation
 from hindbrain.services.call import Call
 
@@ -51,10 +52,11 @@ SeenMissionId = Annotated[
 Text = Annotated[str, Meta(min_length=1, max_length=8_000)]
 Confidence = Annotated[Annotated[float, Meta(ge=0, le=1)] | None, Meta(description="how sure you are, 0 to 1")]
 Refs = Annotated[
-    Annotated[list[str], Meta(max_length=200)] | None,
+    Annotated[list[ProjectFile], Meta(max_length=200)] | None,
     Meta(description="what shows it: evt_… of this mission, or KIND:PATH[:LINE], e.g. direct_source:src/a.py:12"),
 ]
 Names = Annotated[list[str], Meta(max_length=200)] | None
+Files = Annotated[list[ProjectFile], Meta(max_length=200)] | None
 
 _READ = (BrainlessRoot, CallerRootUnknown, InvalidParams, UnknownMission)
 _WRITE = (*_READ, ClaimTooLarge, HygieneRefused, MissionClosed, MissionForeign, Rejected)
@@ -71,7 +73,7 @@ def start(
             "task needs criteria"
         ),
     ] = "review",
-    repo: Annotated[str | None, Meta(description="repository that is meant; default is the caller's")] = None,
+    repo: Annotated[RepositoryName | None, Meta(description="repository that is meant; default is the caller's")] = None,
     budget: Annotated[
         str | dict[str, Any],
         Meta(description="short, normal, deep, or tool_calls_max, files_read_max and soft_deadline_ms as an object"),
@@ -79,7 +81,7 @@ def start(
     risk: Annotated[str, Meta(description="low, medium or high")] = "medium",
     criteria: Annotated[Annotated[list[str], Meta(max_length=50)] | None, Meta(description="what has to hold at the end")] = None,
     known_targets: Annotated[
-        Annotated[list[str], Meta(max_length=100)] | None, Meta(description="files that are meant for certain")
+        Annotated[list[ProjectFile], Meta(max_length=100)] | None, Meta(description="files that are meant for certain")
     ] = None,
     scope: Annotated[
         Annotated[str, Meta(max_length=1_000)] | None, Meta(description="part of the repository that is meant")
@@ -168,7 +170,7 @@ def next_move(
 def claim(
     call: Call,
     claim: Annotated[Text, Meta(description="the conclusion, in one sentence")],
-    targets: Annotated[Names, Meta(description="files it is about")] = None,
+    targets: Annotated[Files, Meta(description="files it is about")] = None,
     criteria: Annotated[Names, Meta(description="criteria of the mission it answers")] = None,
     evidence_refs: Refs = None,
     confidence: Confidence = None,
@@ -194,12 +196,12 @@ def verify(
         str, Meta(max_length=80, description="what kind of evidence it is, e.g. direct_source, direct_test")
     ],
     evidence_refs: Refs = None,
-    targets: Annotated[Names, Meta(description="files it is about")] = None,
+    targets: Annotated[Files, Meta(description="files it is about")] = None,
     criteria: Annotated[Names, Meta(description="criteria of the mission it answers")] = None,
     confidence: Confidence = None,
     mission_id: MissionId = None,
 ) -> dict[str, Any]:
-    """Judge a claim by its evidence. Only what was read, run or found again proves; the graph and a statement never do."""
+    """Judge a claim by what was read, run or found again, and only if that shows what it says; the graph never does."""
     return call.house.missions.verify(
         call.caller,
         mission_id=mission_id,
@@ -328,7 +330,7 @@ def export(
 )
 def import_(
     call: Call,
-    file: Annotated[str, Meta(max_length=4_000, description="state of a mission, also one of the earlier four-call loop")],
+    file: Annotated[SourcePath, Meta(max_length=4_000, description="state of a mission, also one of the earlier four-call loop")],
 ) -> dict[str, Any]:
     """Go on here with a mission that was begun elsewhere. Its events are kept as told, its claims have to be verified again."""
     return call.house.missions.importing.take_in(call.caller, path=file)
@@ -343,9 +345,9 @@ def verify_chain(call: Call, mission_id: SeenMissionId = None) -> dict[str, Any]
 @operation("mission.verify_packet", effect=Effect.READ, positional=("file",), raises=(InvalidParams, PathRefused))
 def verify_packet(
     call: Call,
-    file: Annotated[str, Meta(max_length=4_000, description="proof packet, as mission export --format proof gives it")],
+    file: Annotated[SourcePath, Meta(max_length=4_000, description="proof packet, as mission export --format proof gives it")],
     events: Annotated[
-        Annotated[str, Meta(max_length=4_000)] | None,
+        Annotated[SourcePath, Meta(max_length=4_000)] | None,
         Meta(description="its events.jsonl, to check the whole chain; default is beside the packet"),
     ] = None,
 ) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta
 
 from hindbrain.domain.errors import BrainlessRoot, CallerRootUnknown, InvalidParams, PathRefused
-from hindbrain.operations.exchange import absolute
+from hindbrain.domain.places import OutputDirectory
 from hindbrain.operations.registry import REGISTRY, Effect, operation
 from hindbrain.services.call import Call
 
@@ -32,10 +32,9 @@ def pack(
     host: Annotated[
         Literal["generic", "claude", "codex", "cursor", "gemini"], Meta(description="whose files: generic is plain Markdown")
     ] = "generic",
-    out: Annotated[str | None, Meta(description="directory to write to, usually the project")] = None,
+    out: Annotated[OutputDirectory | None, Meta(description="directory to write to, usually the project")] = None,
     reference: Annotated[bool, Meta(description="show the whole routing instead of the compact pack")] = False,
     yes: Annotated[bool, Meta(description="write; without it only what would be written is shown")] = False,
 ) -> dict[str, Any]:
     """Show the doctrine of missions as a host reads it; with out and yes write it there, with the whole routing beside it."""
-    place = absolute(out, call) if out is not None else None
-    return call.house.packs.pack(call.caller, host=host, out=place, whole=reference, yes=yes, operations=taught())
+    return call.house.packs.pack(call.caller, host=host, out=out, whole=reference, yes=yes, operations=taught())

@@ -9,6 +9,7 @@ from msgspec import Meta
 
 from hindbrain.domain.brain import TierAsked
 from hindbrain.domain.errors import InvalidParams
+from hindbrain.domain.places import ProjectFile
 from hindbrain.operations.registry import Effect, operation
 from hindbrain.policy.code_search import NORTH_ANCHORS
 from hindbrain.policy.recall import BEAT_MIN_SCORE, SEEK_TOP_K
@@ -69,7 +70,7 @@ def seek(
     call: Call,
     query: Annotated[str, Meta(description="words or a question")],
     top_k: Annotated[int, Meta(ge=1, le=200, description="rows at most")] = SEEK_TOP_K,
-    scope: Annotated[str | None, Meta(description="id prefix such as light:: or evidence::, or a path")] = None,
+    scope: Annotated[ProjectFile | None, Meta(description="id prefix such as light:: or evidence::, or a path")] = None,
     tier: TierArgument = None,
     min_score: Annotated[float, Meta(ge=0, le=1, description="no rows that match less than this")] = BEAT_MIN_SCORE,
     include_history: Annotated[bool, Meta(description="also superseded versions, labelled")] = False,

@@ -1,11 +1,11 @@
 """Operations of the recovery plane: update and host status, diagnoses of a bad answer, and the repairs that are safe."""
 
-import os
 from typing import Annotated, Any
 
 from msgspec import Meta
 
 from hindbrain.domain.errors import InvalidParams, InvalidState, PathRefused
+from hindbrain.domain.places import ProjectRoot
 from hindbrain.operations.registry import Effect, operation
 from hindbrain.policy.hosts import HOSTS
 from hindbrain.services.call import Call
@@ -27,7 +27,9 @@ _AT_A_TERMINAL = "what changes a program or a host is done by a person at a term
 Yes = Annotated[bool, Meta(description="carry the plan out; without it, it is only shown")]
 
 HostArgument = Annotated[str | None, Meta(description="one host by name; without it all that are known")]
-ProjectArgument = Annotated[str | None, Meta(description="project directory whose files are read too; default is the caller's")]
+ProjectArgument = Annotated[
+    ProjectRoot | None, Meta(description="project directory whose files are read too; default is the caller's")
+]
 
 
 @operation("update.status", effect=Effect.READ)
@@ -70,10 +72,8 @@ def update_rollback(call: Call, yes: Yes = False) -> dict[str, Any]:
     return call.house.updating.rollback(yes=yes)
 
 
-def _known(host: str | None, project: str | None) -> None:
+def _known(host: str | None) -> None:
     names = [one.name for one in HOSTS]
-    if project is not None and ("\x00" in project or not os.path.isabs(os.path.expanduser(project))):
-        raise InvalidParams(f"{project[:80]!r} is no absolute path", fix="give the directory of a project")
     if host not in (None, "all", *names):
         raise InvalidParams(f"no host {host!r} is known", fix=f"use one of {', '.join(names)}, or all")
 
@@ -81,14 +81,14 @@ def _known(host: str | None, project: str | None) -> None:
 @operation("hosts.status", effect=Effect.READ, positional=("host",), raises=(InvalidParams,))
 def hosts_status(call: Call, host: HostArgument = None, project: ProjectArgument = None) -> dict[str, Any]:
     """Tell what each agent host is configured to start, and whether that is this program. Changes nothing."""
-    _known(host, project)
+    _known(host)
     return call.house.recovery.hosts_status(call.caller, host=host, project=project)
 
 
 @operation("hosts.plan", effect=Effect.READ, positional=("host",), raises=(InvalidParams,))
 def hosts_plan(call: Call, host: HostArgument = None, project: ProjectArgument = None) -> dict[str, Any]:
     """Show the exact entry for each host's configuration and how to prove it afterwards. Edits nothing."""
-    _known(host, project)
+    _known(host)
     return call.house.recovery.hosts_plan(call.caller, host=host, project=project)
 
 
@@ -106,7 +106,7 @@ def hosts_apply(
     yes: Yes = False,
 ) -> dict[str, Any]:
     """Write the entry for Hindbrain into the file of one host, after a copy of it. The host is bound anew by its next session."""
-    _known(host, project)
+    _known(host)
     return call.house.hosting.apply(call.caller, host=host, project=project, yes=yes)
 
 

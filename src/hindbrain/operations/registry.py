@@ -1,34 +1,38 @@
 """The registry: an operation is declared once, and every surface is a loop over it. Knows no surface and no store."""
 
 import inspect
-import json
 import keyword
+import posixpath
 import re
-import shlex
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, get_type_hints
+from types import UnionType
+from typing import Annotated, Any, NewType, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 
-from hindbrain.domain.caller import Channel
+from hindbrain.domain.caller import Channel, is_root
 from hindbrain.domain.errors import (
     HindbrainError,
     HumanNeeded,
     InvalidParams,
+    PathRefused,
     Refusal,
-    StoreUnavailable,
     UnknownOperation,
 )
+from hindbrain.domain.places import Endings, PlaceArgument
 from hindbrain.domain.typed import converted
-from hindbrain.engines.hygiene import scan
+from hindbrain.engines.fence import shown
+from hindbrain.engines.fixes import command_line
+from hindbrain.operations.disk import disk_error
 from hindbrain.policy.missions import OBSERVED
 from hindbrain.policy.recovery import RECOVERY_STEPS
 from hindbrain.services.call import Call, Retrieved
+from hindbrain.services.gateway import strings_in
 
-__all__ = ["REGISTRY", "Effect", "Operation", "describe", "dispatch", "input_schema", "operation"]
+__all__ = ["REGISTRY", "Effect", "Operation", "describe", "dispatch", "input_schema", "operation", "place_arguments"]
 
 REGISTRY: dict[str, "Operation"] = {}
 
@@ -58,6 +62,7 @@ class Operation:
     progress: bool = False  # may take over a second and reports progress
     positional: tuple[str, ...] = ()  # CLI arguments that need no flag, in order
     raises: tuple[type[HindbrainError], ...] = ()
+    places: Mapping[str, "PlaceArgument"] = field(default_factory=dict)  # arguments that name paths, roots or brains
     refusal: Mapping[str, Any] | None = None  # the flat shape a refusal of this operation takes
     left_out: Mapping[str, str] = field(default_factory=dict)  # surface -> why it does not offer this
 
@@ -72,6 +77,7 @@ def operation(name: str, *, effect: Effect, **options: Any) -> Callable[[Callabl
             effect=effect,
             run=run,
             arguments=_arguments(name, run),
+            places=place_arguments(run),
             summary=help_text.split("\n", 1)[0],
             help=help_text,
             **options,
@@ -95,6 +101,32 @@ def _arguments(name: str, run: Callable[..., Any]) -> type[msgspec.Struct]:
     # A letter has a `class`, which no parameter can be called: `class_` stands for it.
     wire = {one[0]: one[0][:-1] for one in fields if one[0].endswith("_") and keyword.iskeyword(one[0][:-1])}
     return msgspec.defstruct(title, fields, kw_only=True, forbid_unknown_fields=True, rename=wire)
+
+
+def place_arguments(run: Callable[..., Any]) -> dict[str, PlaceArgument]:
+    """The arguments of an operation that name places, by the types of its signature."""
+    hints = get_type_hints(run, include_extras=True)
+    names = list(inspect.signature(run).parameters)[1:]
+    return {name: found for name in names if (found := _place(hints[name])) is not None}
+
+
+def _place(kind: Any) -> PlaceArgument | None:
+    endings = next((one.allowed for one in getattr(kind, "__metadata__", ()) if isinstance(one, Endings)), ())
+    if isinstance(kind, NewType):
+        return PlaceArgument(kind=kind.__name__) if kind.__module__ == Endings.__module__ else None
+    if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+        hints = get_type_hints(kind, include_extras=True).items()
+        inside = [(name, found) for name, inner in hints if (found := _place(inner)) is not None]
+        if len(inside) > 1:
+            raise TypeError(f"{kind.__name__} names more than one place, and only one would be checked")
+        return next((PlaceArgument(kind=found.kind, endings=found.endings, within=name) for name, found in inside), None)
+    inner_kinds = get_args(kind)[:1] if get_origin(kind) is Annotated else get_args(kind)
+    found = next((one for inner in inner_kinds if (one := _place(inner)) is not None), None)
+    if found is not None and get_origin(kind) not in (Annotated, Union, UnionType, list, tuple):
+        raise TypeError(f"places inside {kind} are not checked; name them in a list or a record")
+    if found is None:
+        return None
+    return PlaceArgument(kind=found.kind, endings=endings or found.endings, within=found.within)
 
 
 _COMMON = {
@@ -163,17 +195,28 @@ def dispatch(call: Call, name: str, arguments: Mapping[str, Any]) -> dict[str, A
     watched = name in OBSERVED or name in RECOVERY_STEPS
     mission = given.pop("mission_id", None) if watched else None
     began = time.monotonic()
+    call = call.plainly_named()
+    refused = _caller_refusal(call)
+    if refused is not None:
+        call = call.unnamed()  # what is refused as a name is in no answer and no record of the refusal
     try:
-        if op.effect is not Effect.READ:
-            call.house.gateway.check_actor(call.caller.agent)
+        if refused is not None:
+            raise refused
         if op.human and call.caller.channel is not Channel.HUMAN:
             raise HumanNeeded(
                 f"{name} is a human act; this call came by the channel {call.caller.channel.value}",
-                fix=f"ask a person to run it in a terminal: {command_line(op, given)}",
+                fix=f"ask a person to run it in a terminal: {command_line(op.name, op.positional, given)}",
             )
-        _check_values({key: arguments[key] for key in _COMMON if key in arguments})
+        if op.effect is not Effect.READ:
+            call.house.confirmation.check(call.caller, name, given)
+        _check_caller({key: arguments[key] for key in _COMMON if key in arguments and key not in own})
         parsed = _parsed(op, given)
-        found = op.run(call, **{key: getattr(parsed, key) for key in parsed.__struct_fields__})
+        values = {key: getattr(parsed, key) for key in parsed.__struct_fields__}
+        _check_place_names(call, op, values)
+        found = op.run(
+            call,
+            **values | {key: call.house.authority.resolve(call.caller, place, values[key]) for key, place in op.places.items()},
+        )
         answer = found.answer if isinstance(found, Retrieved) else found
         answer = {"ok": True, **answer} if "ok" not in answer else answer
         if isinstance(found, Retrieved):
@@ -183,39 +226,55 @@ def dispatch(call: Call, name: str, arguments: Mapping[str, Any]) -> dict[str, A
         answer = refusal.refused(dict(op.refusal)) if op.refusal is not None else refusal.answer()
         candidates, scope, error = 0, _scope(given), refusal.message
     except HindbrainError as failure:
+        if failure.details.get("person_may"):  # an argument reached further than its caller
+            call.record_refusal(name, failure)
         answer = failure.answer()
         candidates, scope, error = 0, _scope(given), failure.message
     except OSError as failure:
         # The disk is full, read-only or gone: the caller's to know, not a defect of ours.
-        answer = StoreUnavailable(
-            f"the disk refused: {failure.strerror or failure}",
-            fix="free some room or check who owns the home",
-            path=failure.filename,
-        ).answer()
+        answer = disk_error(failure).answer()
         candidates, scope, error = 0, _scope(given), str(failure)
     if op.retrieval:
         answer["agent_runtime_contract"] = call.envelope(
             tool=name, candidates=candidates, scope=scope, error=error, proof_state=answer.get("proof_state")
         )
-    if watched:
+    # Signs that steer a terminal or start a line are in no text for readers, whatever a label or a name holds.
+    if isinstance(text := answer.get("rendered"), str):
+        answer["rendered"] = shown(text)
+    if watched and refused is None:
         call.observed(name, given, answer, round((time.monotonic() - began) * 1000), mission)
     return answer
 
 
-def command_line(op: Operation, given: Mapping[str, Any]) -> str:
-    """A call as somebody would type it."""
-    words = ["hindbrain", *op.name.replace("_", "-").split(".")]
-    words += [str(given[name]) for name in op.positional if given.get(name) is not None]
-    for name, value in given.items():
-        flag = f"--{name.replace('_', '-')}"
-        if name in op.positional or value in (None, False):
-            continue
-        if value is True:
-            words.append(flag)
-        else:
-            listed = value if isinstance(value, list) else [value]
-            words += [part for one in listed for part in (flag, one if isinstance(one, str) else json.dumps(one))]
-    return shlex.join("…" if scan(word) else word for word in words)  # an answer never repeats a secret
+def _check_place_names(call: Call, op: Operation, values: Mapping[str, Any]) -> None:
+    """Refuse a secret as the name of a place: names are recorded, and new files are made by them.
+
+    A file that is only read may have a long random name; a digest often does. Names inside records are left to the
+    service, which refuses one record and takes the others.
+    """
+    for key, place in op.places.items():
+        for name in strings_in(values[key]) if place.within is None else ():
+            random = place.kind in ("OutputFile", "OutputDirectory")
+            call.house.gateway.check_secrets([posixpath.basename(name.rstrip("/"))], site=key, random=random)
+
+
+def _caller_refusal(call: Call) -> HindbrainError | None:
+    """Why the names of a caller cannot be recorded; None when they can. Reads are recorded too."""
+    try:
+        call.house.gateway.check_caller(call.caller)
+    except HindbrainError as refusal:
+        return refusal
+    return None
+
+
+def _check_caller(told: Mapping[str, Any]) -> None:
+    """Refuse what a call says of its caller in a wrong type or form: an ignored word would act as somebody else."""
+    for name, value in told.items():
+        if not isinstance(value, str) or not value.strip():
+            raise InvalidParams(f"{name} is not a text", fix=f"send {name} as {_COMMON[name]['description']}, or leave it out")
+    _check_values(told)
+    if not is_root(told.get("caller_root", "/")):
+        raise PathRefused("caller_root is not an absolute path without '..' and NUL", fix="send the absolute project directory")
 
 
 def _check_values(value: Any) -> None:

@@ -1,6 +1,5 @@
 """Operations on research: a report of a research tool is validated, planned, and kept as evidence."""
 
-import os
 from typing import Annotated, Any
 
 from msgspec import Meta
@@ -14,13 +13,13 @@ from hindbrain.domain.errors import (
     Rejected,
     StoreUnavailable,
 )
-from hindbrain.operations.exchange import absolute
+from hindbrain.domain.places import SourcePath
 from hindbrain.operations.registry import Effect, operation
 from hindbrain.services.call import Call
 
 __all__ = ["ingest", "validate"]
 
-Path = Annotated[str | None, Meta(description="file with the report as one JSON object; not over MCP")]
+Path = Annotated[SourcePath | None, Meta(description="file with the report as one JSON object; not over MCP")]
 Report = Annotated[
     dict[str, Any] | None,
     Meta(description="the report itself: report_id, title, sources, findings, candidate_insights"),
@@ -30,8 +29,7 @@ Report = Annotated[
 @operation("research.validate", effect=Effect.READ, positional=("path",), raises=(InvalidParams, StoreUnavailable))
 def validate(call: Call, path: Path = None, report: Report = None) -> dict[str, Any]:
     """Look at a research report and count what it holds; says everything that is wrong with it. Keeps nothing."""
-    found = os.path.expanduser(absolute(path, call)) if path is not None else None
-    return call.house.research.validate(call.caller, path=found, report=report)
+    return call.house.research.validate(call.caller, path=path, report=report)
 
 
 @operation(
@@ -57,5 +55,4 @@ def ingest(
     execute: Annotated[bool, Meta(description="keep the findings; without it only the plan is shown. Not over MCP")] = False,
 ) -> dict[str, Any]:
     """Plan how the findings of a research report become evidence; with execute keep them. Insights stay suggestions."""
-    found = os.path.expanduser(absolute(path, call)) if path is not None else None
-    return call.house.research.ingest(call.caller, path=found, report=report, branch_local=branch_local, execute=execute)
+    return call.house.research.ingest(call.caller, path=path, report=report, branch_local=branch_local, execute=execute)

@@ -16,6 +16,7 @@ from hindbrain.domain.errors import (
     StoreUnavailable,
     UnknownTask,
 )
+from hindbrain.domain.places import ProjectRoot
 from hindbrain.operations.registry import Effect, operation
 from hindbrain.services.call import Call
 
@@ -45,7 +46,7 @@ def run(
     call: Call,
     goal: Annotated[str, Meta(min_length=1, max_length=20_000, description="what is to be reached, in plain words")],
     workspace: Annotated[
-        str | None, Meta(description="directory to work in as it stands; a person's to give. Else a copy of the project")
+        ProjectRoot | None, Meta(description="directory to work in as it stands; a person's to give. Else a copy of the project")
     ] = None,
     empty: Annotated[bool, Meta(description="begin with an empty directory instead of a copy")] = False,
     budget_s: Annotated[int, Meta(ge=0, le=86_400, description="seconds the task may take; 0 takes the setting")] = 0,

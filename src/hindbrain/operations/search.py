@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta
 
 from hindbrain.domain.errors import InvalidParams
+from hindbrain.domain.places import ProjectFile
 from hindbrain.engines.fence import fenced
 from hindbrain.engines.scopes import Scope
 from hindbrain.operations.registry import Effect, operation
@@ -15,7 +16,7 @@ from hindbrain.services.text_search import Asked
 
 __all__ = ["glob", "search"]
 
-ScopeArgument = Annotated[str | None, Meta(description="a path, absolute or not, or an id prefix such as file::src")]
+ScopeArgument = Annotated[ProjectFile | None, Meta(description="a path, absolute or not, or an id prefix such as file::src")]
 
 
 @operation("search", effect=Effect.READ, retrieval=True, positional=("query",), raises=(InvalidParams,))

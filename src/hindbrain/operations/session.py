@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from msgspec import Meta
 
 from hindbrain.domain.errors import BrainlessRoot, InvalidParams, StoreBehind, UnknownOperation
+from hindbrain.domain.places import ProjectFile
 from hindbrain.operations.registry import REGISTRY, Effect, describe, operation
 from hindbrain.policy.texts import RULES
 from hindbrain.services.call import Call
@@ -29,7 +30,7 @@ _STRANGE = (
     "Stop: this session reaches another brain than the one you were given. Set the variables of your packet, or ask its maker."
 )
 
-Scope = Annotated[str | None, Meta(description="the scope you asked for")]
+Scope = Annotated[ProjectFile | None, Meta(description="the scope you asked for")]
 Tools = Annotated[list[str] | None, Meta(description="tools your host shows you")]
 
 
@@ -179,7 +180,7 @@ def _literal_hits(call: Call, query: str | None) -> int | None:
 def cross_verify(
     call: Call,
     check: Annotated[list[str] | None, Meta(description="existence, loc, hash, evidence_freshness; all when left out")] = None,
-    scope: Annotated[str | None, Meta(description="paths that begin so")] = None,
+    scope: Annotated[ProjectFile | None, Meta(description="paths that begin so")] = None,
     include_dotfiles: Annotated[bool, Meta(description="look at hidden files too")] = False,
     dotfile_patterns: Annotated[list[str] | None, Meta(description="which hidden files, e.g. .github/**")] = None,
 ) -> dict[str, Any]:
@@ -200,7 +201,8 @@ def cross_verify(
 
 @operation("am_i_stale", effect=Effect.READ, positional=("files",), raises=(BrainlessRoot, InvalidParams))
 def am_i_stale(
-    call: Call, files: Annotated[list[str] | None, Meta(description="paths to look at; all ingested ones when left out")] = None
+    call: Call,
+    files: Annotated[list[ProjectFile] | None, Meta(description="paths to look at; all ingested ones when left out")] = None,
 ) -> dict[str, Any]:
     """Tell which ingested files changed on the disk since, without reading them into the graph."""
     with call.house.brains.use(call.house.router.write_route(call.caller)) as opened:

@@ -61,6 +61,7 @@ STAYS: Final[dict[str, str]] = {
     "locks": "nobody holds a lock over a move",
     "dream.lock": "nobody holds a lock over a move",
     "project_brain.json": "where this machine has the repository",
+    "repository.json": "by what this machine knows the repository again",
     "witness": "a secret between this home and this checkout",
 }
 
@@ -79,7 +80,7 @@ PLAIN_META: Final = frozenset(("salt", "terms_version", "anchor.former"))
 MOVED_META: Final = ("moved:", "moved-claim:")  # how they begin: by what an import knows again what it brought
 
 # Marks of files that were kept out: the file is in this checkout, refused, and no part of the memory.
-LOCAL_MARKS: Final = frozenset(("conflict_markers", "file_refused"))
+LOCAL_MARKS: Final = frozenset(("conflict_markers", "file_refused", "secret_in_file"))
 
 # What a brain records before it holds anything: that it was made, that its checkout was read, that a call was refused.
 BIRTH_ACTS: Final = frozenset(("brain.create", "brain.init", "brain.uninit", "graph.ingest", "call.refused"))

@@ -11,6 +11,7 @@ __all__ = [
     "DOCUMENT_SUFFIXES",
     "EXPORT_MAX_BYTES",
     "HARD_CUT",
+    "HOST_TEXT",
     "IGNORE_FILE",
     "LINE_MAX_BYTES",
     "MESSAGE",
@@ -59,7 +60,7 @@ HARD_CUT = 200  # a run without white space is cut here; no text has more tokens
 
 SHORT_WORDS = 60  # below: a turn of a conversation, found also by the turns around it
 NEAR_TURNS = 2  # that many before and after; measured: one finds less, four dilute
-NORMALIZE_VERSION = 2  # grows when reading or stripping changes; rows of an older one can be read again
+NORMALIZE_VERSION = 3  # grows when reading or stripping changes; rows of an older one can be read again
 
 BATCH_ROWS = 500  # rows a transaction: a kill loses at most this many, and commits stay rare
 SOURCE_LOCK_S = 5.0  # a second reader of the same source waits this long for the first
@@ -111,6 +112,9 @@ CODE_SUFFIXES = frozenset(
 NOISE_MAX = 128 * 1024  # characters of a message that is looked through for noise; hosts write no longer ones
 # What an agent host writes into its own log beside what was said. Each takes whole lines or blocks outside code fences, and none
 # looks at a character more often than a few times, whatever somebody wrote there.
+HOST_TEXT = re.compile(  # files of instructions that a host puts into a conversation as words of the user, fences and all
+    r"^# AGENTS\.md instructions\b[^\n]*\n\s*<INSTRUCTIONS>.*?^</INSTRUCTIONS>[ \t]*\n?", re.S | re.M
+)
 NOISE: tuple[re.Pattern[str], ...] = (
     re.compile(r"^[ \t]*<system-reminder>.*?(?:</system-reminder>|\Z)[ \t]*(?:\n|\Z)", re.S | re.M),
     re.compile(r"<system-reminder>.*?(?:</system-reminder>|\Z)", re.S),

@@ -7,6 +7,7 @@ from hindbrain.domain.mission import EventType, EvidenceClass, EvidenceGrade
 from hindbrain.policy.missions import EVENTS
 
 __all__ = [
+    "AS_COMPARED",
     "BINARIES",
     "CONFIDENCE_CAP",
     "HITS_MOST",
@@ -50,6 +51,10 @@ READ_BY_US = frozenset({_C.DIRECT_SOURCE, _C.DIRECT_SEARCH})
 # Events that are about something: without it they say nothing.
 TARGETED = frozenset({_E.FILE_READ, _E.DIR_LIST, _E.FILE_EDIT, _E.WEB_FETCH, _E.DEAD_PATH})
 
+AS_COMPARED = (
+    "a verified claim is as good as its comparison: its numbers, names and words stand in what it cites; what they mean together "
+    "was not checked"
+)
 NOT_SIGNED = "the digests show that nothing was changed, not who wrote it: the packet is not signed"
 
 # Programs by what they do. A program of a project can have any name; then its run is a command and no test.

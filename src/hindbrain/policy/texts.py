@@ -74,7 +74,8 @@ RULES = """\
 - `claims` lists what is believed, in pages; `history` and `recall` (with as_of) show what was believed when; `ledger.show` and
   `ledger.verify` show and prove the record.
 - `export` and `import` carry a brain to another machine, `rebind` follows a repository that moved, `uninit` takes back what
-  `init` added.
+  `init` added. They are human acts, and so are `brain.confirm` and `brain.detach` (a directory and its brain no longer match),
+  `places.add` and `places.remove`. `places.list` shows the directories that agents may use beside their repository.
 - Code and files: `search`, `glob`, `activate`, `impact`, `why`, `trace`, `timeline`, `predict`, `missing`, `panoramic`,
   `counterfactual`, `drift`, `trust`, `warmup`, `coverage_session`, `graph.show`, `graph.columns`, `graph.export`,
   `persist`, `federate`, `federate_auto`, `am_i_stale` and `cross_verify`.

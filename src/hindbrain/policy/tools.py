@@ -11,7 +11,6 @@ __all__ = [
     "COMMAND_S",
     "CONFIRM_S",
     "CONTEXT_CUT",
-    "CREDENTIALS",
     "ERROR_CUT",
     "FOUND_MOST",
     "GLOB_MOST",
@@ -55,12 +54,6 @@ WRITE_MOST = 5_000_000  # bytes of a file that is written
 GLOB_MOST = 20_000  # names that one call may give; as many as a workspace holds
 FOUND_MOST = 100_000  # lines that one search may give
 CONFIRM_S = 120.0  # a person reads a question and answers it; nobody there is a no
-
-# Below a person's home: what a command has no business to read, where reading can be refused.
-CREDENTIALS = (
-    *(".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".netrc", ".git-credentials", ".npmrc", ".pypirc", ".pgpass"),
-    *(".config/gh", ".config/gcloud", ".config/hub", ".password-store", ".mozilla", ".config/google-chrome"),
-)
 
 WORKSPACE_FILES = 20_000  # a copy of more is a copy of what was not meant
 WORKSPACE_BYTES = 200_000_000

@@ -4,15 +4,14 @@ that it started."""
 import os
 import selectors
 import signal
-import subprocess
 import tempfile
 import threading
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from shutil import which
 from typing import IO, Any
 
+from hindbrain.launcher import PIPE, Child, TimeoutExpired, find_program, start
 from hindbrain.providers.port import LIMITS, Limits, ProviderFailed, Reply, estimated
 
 __all__ = ["Command"]
@@ -67,20 +66,19 @@ class Command:
         )
 
     def reachable(self) -> str | None:
-        found = which(self._words[0], path=self._environ.get("PATH"))
-        return None if found else f"there is no command {self._words[0]!r}"
+        return None if self._program() else f"there is no command {self._words[0]!r}"
+
+    def _program(self) -> str | None:
+        """Return the absolute path of the command. A relative path would mean another program in each directory."""
+        named = self._words[0]
+        return find_program(named, self._environ.get("PATH", "")) if "/" not in named or os.path.isabs(named) else None
 
     def _run(self, prompt: bytes, directory: str, deadline: float) -> bytes:
+        program = self._program()
+        if program is None:
+            raise ProviderFailed("unreachable", f"the command cannot be started: there is no program {self._words[0]!r}")
         try:
-            child = subprocess.Popen(
-                self._words,
-                cwd=directory,
-                env=self._environ,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                start_new_session=True,
-            )
+            child = start([program, *self._words[1:]], cwd=directory, env=self._environ, stdin=PIPE, stdout=PIPE, stderr=PIPE)
         except (OSError, ValueError) as missing:
             raise ProviderFailed("unreachable", f"the command cannot be started: {missing}") from None
         fed, out_pipe, err_pipe = _pipes(child)
@@ -88,7 +86,7 @@ class Command:
         try:
             out, said = self._read(child, out_pipe, err_pipe, deadline)
             code = child.wait(max(deadline - time.monotonic(), _DRAIN_S))
-        except subprocess.TimeoutExpired:
+        except TimeoutExpired:
             raise ProviderFailed("timeout", "the command did not end within its time") from None
         finally:
             with suppress(ProcessLookupError, PermissionError):
@@ -101,7 +99,7 @@ class Command:
             raise ProviderFailed("refused", f"the command ended with {code}: {last[0][:_SAID_SHOWN]}")
         return out
 
-    def _read(self, child: "subprocess.Popen[bytes]", out: IO[bytes], err: IO[bytes], deadline: float) -> tuple[bytes, bytes]:
+    def _read(self, child: Child[bytes], out: IO[bytes], err: IO[bytes], deadline: float) -> tuple[bytes, bytes]:
         ended_at: float | None = None
         got: dict[int, bytearray] = {out.fileno(): bytearray(), err.fileno(): bytearray()}
         with selectors.DefaultSelector() as selector:
@@ -125,7 +123,7 @@ class Command:
         return bytes(got[out.fileno()]), bytes(got[err.fileno()])
 
 
-def _pipes(child: "subprocess.Popen[bytes]") -> tuple[IO[bytes], IO[bytes], IO[bytes]]:
+def _pipes(child: Child[bytes]) -> tuple[IO[bytes], IO[bytes], IO[bytes]]:
     if child.stdin is None or child.stdout is None or child.stderr is None:
         raise ProviderFailed("unreachable", "the command has no pipes")
     return child.stdin, child.stdout, child.stderr

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from hindbrain.domain.claim import looks_like_light
@@ -10,12 +10,14 @@ from hindbrain.domain.errors import InvalidParams
 from hindbrain.domain.graph import Edge
 from hindbrain.engines.document_adapters import read_bibliography, read_descriptor, read_notes, read_universal
 from hindbrain.engines.document_graph import DocumentGraph, namespaced
+from hindbrain.engines.hygiene import Finding
 from hindbrain.engines.light_file import read_light
 from hindbrain.engines.light_graph import evidence_path
 from hindbrain.policy.activation import LIGHT_WEIGHTS
 from hindbrain.policy.ingest import DOCUMENTS, NOTES
 from hindbrain.services import anchors
 from hindbrain.services.brains import OpenBrain
+from hindbrain.services.floor import findings
 from hindbrain.services.graphs import Graphs, Ingested, Wish
 from hindbrain.services.grounding import symbol_node
 from hindbrain.stores.checkout import FileFound, listing
@@ -36,6 +38,7 @@ _NOTHING = Written(
 _MARKDOWN = (".md", ".markdown")
 _ENDINGS = {"json": (".json",), "memory": NOTES, "light": _MARKDOWN, "universal": DOCUMENTS, "bibtex": (".bib",)}
 DOCUMENTS_KEY = "light_documents"  # where each strategy document was read from, by the path that its nodes carry
+_UNCLEAN = "hygiene: "  # how the reason begins for a document with a secret
 _SHARED = "entities"  # owner of the nodes that several documents name
 _MIXED = (*DOCUMENTS, ".bib")  # what `auto` takes by another adapter than code
 
@@ -91,7 +94,13 @@ class Adapters:
         for one in files:
             content = anchors.content(os.path.dirname(one.full), os.path.basename(one.full))
             chosen = adapter if adapter != "auto" else _adapter_of(one.path, content or b"")
-            found = _read(chosen, os.path.basename(one.path) if single else one.path, content, namespace)
+            path = os.path.basename(one.path) if single else one.path
+            secret = next(_secrets(opened, content), None) if content is not None else None
+            found = (
+                _read(chosen, path, content, namespace)
+                if secret is None
+                else DocumentGraph(skipped=((path, f"{_UNCLEAN}line {secret.line} looks like {secret.pattern_class}"),))
+            )
             if isinstance(found, str):
                 done.skipped.append((one.path, found))
             if adapter != "universal" or not isinstance(found, str):
@@ -127,7 +136,8 @@ class Adapters:
         done.providers |= {kind: state for kind, state in found.provider_status.items() if state == "missing"}
         conflicts = [(path, "conflict_marker") for path, why in found.skipped if why == "merge_conflict"]
         done.refused += conflicts
-        done.skipped += [(what, why) for what, why in found.skipped if why != "merge_conflict"]
+        done.refused += [(path, why) for path, why in found.skipped if why.startswith(_UNCLEAN)]
+        done.skipped += [(what, why) for what, why in found.skipped if why != "merge_conflict" and not why.startswith(_UNCLEAN)]
         if not found.nodes:
             graph.unmerge(name)
             return
@@ -187,6 +197,14 @@ def _read(adapter: str, path: str, content: bytes | None, namespace: str | None)
         return read_descriptor(text)
     reader = {"memory": read_notes, "light": read_light, "bibtex": read_bibliography}[adapter]
     return reader(path, text, namespace=namespace)
+
+
+def _secrets(opened: OpenBrain, content: bytes) -> Iterator[Finding]:
+    """What must not be remembered of a document. A merge marker is the concern of the adapters that know it."""
+    if b"\0" in content[:8192]:
+        return iter(())
+    found = findings(opened, content.decode("utf-8", "replace"))
+    return (hit for hit in found if hit.pattern_class != "conflict_marker")
 
 
 def _is_document(path: str) -> bool:

@@ -1,7 +1,6 @@
 """Adoption: outcomes kept in the brain they were seen in, and the reports on them. Whoever saw an outcome records it; reading
 memory leaves no trace here."""
 
-import json
 import secrets
 import shlex
 from collections.abc import Callable, Mapping
@@ -14,6 +13,7 @@ from hindbrain.domain.caller import Caller
 from hindbrain.domain.card import CardId
 from hindbrain.domain.errors import HindbrainError, InvalidParams, Rejected, SwitchedOff
 from hindbrain.domain.ledger import Act
+from hindbrain.domain.stored import stored_json
 from hindbrain.engines.adoption import Quality, Record, checked, planned, signal_of, track_of
 from hindbrain.engines.outcomes import Picked, Tally, analytics, picked, reviewed
 from hindbrain.engines.readiness import default_of, gate, gate_of, readiness
@@ -65,7 +65,7 @@ def wire_event(event: AdoptionEvent) -> dict[str, Any]:
         "evaluator_id": event.evaluator_id,
         "research_report_id": event.research_report_id,
         "note": event.note,
-        "metadata": json.loads(event.metadata) or None,
+        "metadata": stored_json(event.metadata, "adoption") or None,
         "actor": event.actor,
         "channel": event.channel,
         "created_at": iso(event.at),
@@ -229,7 +229,7 @@ class Adoption:
     @staticmethod
     def _check_rejected(opened: OpenBrain, record: Record) -> None:
         salt = opened.store.meta("salt")
-        texts = [text for text in (record.note, record.query, *_strings(json.loads(record.metadata))) if text]
+        texts = [text for text in (record.note, record.query, *_strings(stored_json(record.metadata, "adoption"))) if text]
         marks = [mark for text in texts for mark, _, _ in traces_of(text, salt)] if salt else []
         if marks and opened.store.tombstones(marks):
             raise Rejected(

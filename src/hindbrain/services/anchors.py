@@ -2,20 +2,22 @@
 
 import hashlib
 import os
-import stat
+import re
 from collections.abc import Iterable, Mapping
 
-from hindbrain.domain.errors import PathRefused
+from hindbrain.domain.errors import InvalidParams, PathRefused
 from hindbrain.engines.light_graph import evidence_path
+from hindbrain.stores.ordinary_file import open_ordinary
 from hindbrain.stores.repository import main_path, worktrees_of
 
 __all__ = ["changed", "checked", "content", "digests", "file_digest"]
 
 _MOST_BYTES = 16 * 1024 * 1024
+_CITED = re.compile(r":(\d+)(?:-(\d+))?$")
 
 
-def checked(values: Iterable[str], root: str | None) -> tuple[str, ...]:
-    """Evidence values as they may be stored: relative to the root and inside it. Others are refused."""
+def checked(values: Iterable[str], root: str | None, checkout: str | None = None) -> tuple[str, ...]:
+    """Evidence values as they may be stored: relative to the root, inside it, and with lines that the file has."""
     kept = []
     for value in values:
         text = " ".join(value.split("\n")).strip().replace("\\", "/")
@@ -35,8 +37,26 @@ def checked(values: Iterable[str], root: str | None) -> tuple[str, ...]:
             )
         while text.startswith("./"):
             text = text[2:]
+        if root is not None:
+            _check_lines(text, [place for place in (checkout, root) if place is not None])
         kept.append(text)
     return tuple(kept)
+
+
+def _check_lines(text: str, places: Iterable[str]) -> None:
+    """Refuse lines that the file does not have; a file that is not there yet may get them."""
+    match, path = _CITED.search(text), evidence_path(text)
+    found = next((found for place in places if (found := content(place, path)) is not None), None) if match else None
+    if match is None or found is None or len(found) > _MOST_BYTES:
+        return
+    have = len(found.decode("utf-8", "replace").splitlines())
+    first = int(match[1])
+    if 1 <= first <= int(match[2] or first) <= have:
+        return
+    raise InvalidParams(
+        f"the evidence {text[:80]!r} names lines that {path[-80:]} does not have: it has {have}",
+        fix=f"cite lines from 1 to {have}, or the file without a line" if have else "cite the file without a line",
+    )
 
 
 def _inside(path: str, root: str) -> bool:
@@ -52,12 +72,9 @@ def content(root: str, path: str) -> bytes | None:
     if not _inside(path, root):
         return None
     try:
-        # Not blocking: a pipe in the repository must not hold up the call until somebody writes into it.
-        with open(os.path.join(root, path), "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                return None
+        with open_ordinary(os.path.join(root, path)) as file:
             return file.read(_MOST_BYTES + 1)
-    except (OSError, ValueError):
+    except (OSError, ValueError, PathRefused):
         return None
 
 

@@ -9,23 +9,27 @@ from hindbrain.domain.caller import Caller
 from hindbrain.domain.claim import one_line
 from hindbrain.domain.errors import ClaimTooLarge, HindbrainError, InvalidParams, StoreUnavailable, UnknownClaim
 from hindbrain.domain.ledger import Act
+from hindbrain.domain.stored import stored_json
 from hindbrain.policy.etiquette import BIRTH_WARNING, may_share
 from hindbrain.policy.limits import CLAIM_MAX_BYTES
 from hindbrain.services.brains import Brains, OpenBrain
+from hindbrain.services.experience.erasing import Value
 from hindbrain.services.gateway import Gateway
 from hindbrain.services.recall import WIDE_IS_OFF, tier_asked
 from hindbrain.services.routing import Router
 from hindbrain.services.rows import RowMaker
-from hindbrain.stores.atomic import write_text
+from hindbrain.stores.atomic import write_whole
 from hindbrain.stores.port import BootEntry
 
-__all__ = ["Boot", "entry_text", "plain_entry"]
+__all__ = ["Boot", "boot_text", "entry_text", "plain_entry", "show_boot"]
 
 SCHEMA = "m1nd-boot-memory-v0"
 
 
 class Boot:
     """get, list, set and delete of boot entries."""
+
+    name = "boot_memory"
 
     def __init__(self, brains: Brains, router: Router, gateway: Gateway, maker: RowMaker, clock: Callable[[], int]) -> None:
         self._brains = brains
@@ -76,7 +80,7 @@ class Boot:
                     writer.put_boot(entry)
                 elif not writer.drop_boot(key):
                     raise UnknownClaim(f"{brain.display_name} has no boot key {key!r}", fix="boot_memory list shows the keys")
-            self._show(opened)
+            show_boot(opened)
         answer: dict[str, Any] = {
             "ok": True,
             "schema": SCHEMA,
@@ -89,14 +93,28 @@ class Boot:
             answer["etiquette"] = BIRTH_WARNING
         return answer
 
-    @staticmethod
-    def _show(opened: OpenBrain) -> None:
-        """The file people and old tools read; the database is the truth of it."""
-        with opened.lock:
-            entries = {one.key: plain_entry(one) for one in opened.store.boot()}
-            write_text(
-                opened.directory / "boot_memory_state.json", json.dumps({"entries": entries}, indent=2, ensure_ascii=False) + "\n"
+    def forget_value(self, caller: Caller, opened: OpenBrain, value: Value) -> int:
+        """Delete the entries that hold a forgotten value, in the database and in the file."""
+        held = [
+            one.key
+            for one in opened.store.boot()
+            if value.held_by(one.key) or any(map(value.held_in, (one.value, one.tags, one.source_refs)))
+        ]
+        if not held:
+            return 0
+        with opened.lock, opened.store.writing() as writer:
+            act = Act(
+                act="boot.forget",
+                subject="boot",
+                actor=caller.agent,
+                channel=caller.channel,
+                at=self._clock(),
+                payload={"entries": len(held)},
             )
+            writer.append(act)
+            writer.erase_boot(held)
+        show_boot(opened)
+        return len(held)
 
     def read(self, caller: Caller, *, key: str | None, tier: str | None, may_go_wide: bool) -> dict[str, Any]:
         """All entries, or one, of this brain and the medulla; equal keys are both shown, the project's first."""
@@ -151,12 +169,24 @@ def plain_entry(entry: BootEntry) -> dict[str, Any]:
     """One entry as plain values, as files and archives hold it."""
     return {
         "key": entry.key,
-        "value": json.loads(entry.value),
-        "tags": json.loads(entry.tags),
-        "source_refs": json.loads(entry.source_refs),
+        "value": stored_json(entry.value, "boot"),
+        "tags": stored_json(entry.tags, "boot"),
+        "source_refs": stored_json(entry.source_refs, "boot"),
         "updated_at_ms": entry.updated_at_ms,
         "updated_by_agent": entry.updated_by_agent,
     }
+
+
+def boot_text(opened: OpenBrain) -> str:
+    """What `boot_memory_state.json` says."""
+    entries = {one.key: plain_entry(one) for one in opened.store.boot()}
+    return json.dumps({"entries": entries}, indent=2, ensure_ascii=False) + "\n"
+
+
+def show_boot(opened: OpenBrain) -> None:
+    """Write the file that people and old tools read; the database is the truth of it."""
+    with opened.lock:
+        write_whole(opened.directory / "boot_memory_state.json", boot_text(opened))
 
 
 def entry_text(entry: dict[str, Any]) -> str:

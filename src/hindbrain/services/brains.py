@@ -1,6 +1,7 @@
 """Brains: which there are, which covers a directory, and which are open. At most a few stay warm."""
 
 import os
+import shlex
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
@@ -11,8 +12,12 @@ from functools import partial
 from pathlib import Path
 
 from hindbrain.domain.brain import Brain, contains
-from hindbrain.domain.errors import StoreBehind
+from hindbrain.domain.claim import parse
+from hindbrain.domain.errors import InvalidLabel, RepositoryChanged, StoreBehind
+from hindbrain.domain.label import Slug, former_slug, slug_of
 from hindbrain.domain.ledger import Entry
+from hindbrain.domain.stored import stored_number
+from hindbrain.services.repository_bindings import RepositoryBindings
 from hindbrain.settings import Settings
 from hindbrain.stores.files import ClaimDirectory
 from hindbrain.stores.filestate import FileState
@@ -21,10 +26,10 @@ from hindbrain.stores.graph_port import ResolveFile, Symbols
 from hindbrain.stores.home import REPO_DIR, Home
 from hindbrain.stores.learned import LearnedStore
 from hindbrain.stores.port import BrainStore, Counts
-from hindbrain.stores.repository import repository_of
+from hindbrain.stores.repository import repository_of, upwards
 from hindbrain.stores.schema_look import schema_of
 
-__all__ = ["Brains", "OpenBrain", "StoreOpener"]
+__all__ = ["Brains", "OpenBrain", "StoreOpener", "repository_ways"]
 
 StoreOpener = Callable[[Brain, Path], BrainStore]
 
@@ -52,6 +57,7 @@ class OpenBrain:
         self.lock = threading.RLock()
         self.counts: dict[tuple[str, str], int] = {}
         self.warned: set[str] = set()
+        self.waiting: dict[str, int] = {}  # place -> files beyond memory_adopt_cap, which a person has not let in
 
     @property
     def places(self) -> tuple[ClaimDirectory, ...]:
@@ -69,6 +75,30 @@ class OpenBrain:
         places = self.places
         return next((place for place in places if place.has(slug)), places[0]) if len(places) > 1 else places[0]
 
+    def lost_directory(self) -> tuple[str, str] | None:
+        """What to say, and the command that puts it right, when the repository's directory of claims went as a whole."""
+        root, place = self.brain.root, self._carried
+        if root is None or place is None or not os.path.isdir(root) or os.path.lexists(place.path):
+            return None
+        if self.state.directory(str(place.path)) is None:  # it never was there
+            return None
+        text = f"{place.path} is gone; its claims are kept in the home, and the repository does not carry them"
+        return text, f"hindbrain init {shlex.quote(root)}"
+
+    def slug_for(self, label: str) -> Slug:
+        """The slug under which this brain has a label, else the one that the label gives.
+
+        0.1.0 dropped letters outside a-z: a claim that it wrote keeps its name.
+        """
+        slug, former = slug_of(label), former_slug(label)
+        if former in ("", slug) or self.store.live([slug]):
+            return slug
+        last = next(iter(self.store.versions(former)), None)
+        try:
+            return former if last is not None and slug_of(parse(last.text, fallback_label=former).label) == slug else slug
+        except InvalidLabel:
+            return slug
+
     @property
     def graph(self) -> LocalGraph | None:
         """The graph of the checkout, opened when it is first asked for; the medulla has none and never holds code."""
@@ -82,7 +112,7 @@ class OpenBrain:
     @property
     def graph_lost(self) -> bool:
         """Whether code was taken in once, and the file that held it is gone or was begun anew."""
-        if self.brain.root is None or not int(self.store.meta("graph.generation") or 0):
+        if self.brain.root is None or not stored_number(self.store.meta("graph.generation"), "meta"):
             return False
         graph = self.graph if self.graph_path.exists() else None
         return graph is None or graph.meta("nodes") is None
@@ -121,6 +151,15 @@ class OpenBrain:
         self.store.close()
 
 
+def repository_ways(root: str) -> str:
+    """What a person can do about a directory that holds another repository than its brain was made for."""
+    quoted = shlex.quote(root)
+    return (
+        f"a person decides in a terminal: `hindbrain brain confirm {quoted}` if it is the same project, "
+        f"`hindbrain brain detach {quoted}` if it is another one; detaching deletes nothing"
+    )
+
+
 def _resolver(symbols: Symbols) -> ResolveFile:
     from hindbrain.engines.code.resolve import resolver  # only who writes a graph needs it
 
@@ -139,6 +178,7 @@ class Brains:
         bound_root: str | None,
     ) -> None:
         self.home = home
+        self.bindings = RepositoryBindings(home)
         self.bound_root = bound_root
         self._cap = settings.number("warm_brain_cap")
         self._open_store = open_store
@@ -154,31 +194,69 @@ class Brains:
         return list(self.home.projects())
 
     def covering(self, root: str) -> Brain | None:
-        """The brain of the nearest directory at or above a canonical root; a linked worktree belongs to its repository."""
-        return self._at_or_above(root) or self._by_ingest_root(root)
+        """The brain of the nearest directory at or above a canonical root; a linked worktree belongs to its repository.
+
+        None also where that directory holds another repository than the one the brain was made for.
+        """
+        brain, place = self._nearest(root)
+        return brain if brain is not None and self._covers(brain, place) else None
 
     def name_covering(self, root: str) -> str | None:
         """The name of that brain."""
         brain = self.covering(root)
         return brain.name if brain is not None else None
 
-    def _at_or_above(self, root: str) -> Brain | None:
+    def project(self, root: str) -> Brain | None:
+        """The brain registered for exactly this root, if the directory still holds its repository."""
+        brain = self.home.project(root)
+        return brain if brain is not None and self._holds(brain) else None
+
+    def replaced(self, root: str) -> Brain | None:
+        """The brain that would cover a root, if the directory did not hold another repository by now."""
+        brain, place = self._nearest(root)
+        return brain if brain is not None and not self._covers(brain, place) else None
+
+    def place_of(self, root: str) -> tuple[str, str]:
+        """The project that a canonical directory belongs to, and the checkout of it that holds the directory.
+
+        A brain inside a repository is a project of its own; without one the repository is the project.
+        """
+        repository, brain = repository_of(root), self.covering(root)
+        own = brain.root if brain is not None else None
+        if own is not None and contains(repository.root, own):
+            return own, repository.worktree + own.removeprefix(repository.root)
+        if own is not None and not repository.git and contains(own, root):
+            return own, own
+        return repository.root, repository.worktree
+
+    def _covers(self, brain: Brain, place: str | None) -> bool:
+        return self._holds(brain, place) and not self.bindings.left_by_another(brain, place)
+
+    def _holds(self, brain: Brain, place: str | None = None) -> bool:
+        return self.bindings.holds(brain, place, record=not _LOOKING.get())
+
+    def _nearest(self, root: str) -> tuple[Brain | None, str | None]:
+        """The nearest registered brain, and the directory of it that covers. A repository of git ends where it begins: what
+        lies above is another project. A submodule belongs to its superproject, and a linked worktree to its repository."""
         repository = repository_of(root)
         linked = repository.root != repository.worktree
-        for candidate in (root, *map(str, Path(root).parents)):
+        inside = [path for path in upwards(root) if not repository.git or contains(repository.worktree, path)]
+        for candidate in inside:
             names = [candidate]
-            if linked and contains(repository.worktree, candidate):
+            if linked:
                 names.append(repository.root + candidate.removeprefix(repository.worktree))
             if brain := next((found for name in names if (found := self.home.project(name))), None):
-                return brain
-        return self._at_or_above(repository.root) if linked else None
-
-    def _by_ingest_root(self, root: str) -> Brain | None:
-        index = self.home.ingest_roots()
-        for candidate in (root, *map(str, Path(root).parents)):
-            if owner := index.get(candidate):
-                return self.home.project(owner)
-        return None
+                return brain, None
+        outer = repository.root if linked else repository.superproject
+        if outer is not None:
+            above = self._nearest(outer)
+            if above[0] is not None:
+                return above
+        extra = self.home.ingest_roots()
+        for candidate in inside:
+            if owner := extra.get(candidate):
+                return self.home.project(owner), candidate
+        return None, None
 
     @property
     def served(self) -> bool:
@@ -195,7 +273,11 @@ class Brains:
 
     def related(self, root: str) -> list[Brain]:
         """Brains above or below a directory that none covers."""
-        return [b for b in self.all() if b.root and (b.root.startswith(root.rstrip("/") + "/") or b.covers(root))]
+        return [
+            b
+            for b in self.all()
+            if b.root and os.path.isabs(b.root) and (b.root.startswith(root.rstrip("/") + "/") or b.covers(root))
+        ]
 
     def warm(self) -> set[str]:
         with self._lock:
@@ -212,7 +294,7 @@ class Brains:
 
     def _look(self, directory: Path) -> None:
         found = schema_of(directory / "brain.db")
-        if found.behind or not found.exists:
+        if found.error is None and (found.behind or not found.exists):
             told = f"schema version {found.version}" if found.exists else "no database yet"
             raise StoreBehind(f"{directory} has {told}", fix="the next ordinary call brings it up to date", found=found.version)
 
@@ -227,6 +309,12 @@ class Brains:
                 opened.users -= 1
 
     def _take(self, brain: Brain) -> OpenBrain:
+        if not self._holds(brain):
+            raise RepositoryChanged(
+                f"{brain.root} holds another repository than the one its brain was made for",
+                fix=repository_ways(brain.root or ""),
+                project_root=brain.root,
+            )
         with self._lock:
             opened = self._warm.get(brain.name)
             if opened is None:
@@ -276,8 +364,14 @@ class Brains:
                 self._drop(brain.name)
 
     def each_warm(self) -> list[OpenBrain]:
+        """The open brains. One whose directory holds another repository by now is closed instead."""
         with self._lock:
-            return list(self._warm.values())
+            warm = list(self._warm.values())
+        kept = [opened for opened in warm if self._holds(opened.brain)]
+        for opened in warm:
+            if opened not in kept:
+                self.drop(opened.brain)
+        return kept
 
     def close(self) -> None:
         with self._lock:

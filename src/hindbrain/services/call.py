@@ -1,11 +1,12 @@
 """The call: one caller's request on its way through the house, with what it needs to be answered."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from hindbrain.domain.caller import Caller
-from hindbrain.domain.errors import Refusal
+from hindbrain.domain.caller import UNKNOWN_AGENT, AgentId, Caller, SessionId
+from hindbrain.domain.errors import HindbrainError
+from hindbrain.engines.fence import plain_line
 
 if TYPE_CHECKING:
     from hindbrain.services.house import House
@@ -41,9 +42,21 @@ class Call:
             self.caller, tool=tool, candidates=candidates, scope=scope, error=error, proof_state=proof_state
         )
 
+    def plainly_named(self) -> "Call":
+        """The same call with the agent's name on one line, without signs that steer a terminal."""
+        if self.caller.agent.isprintable():
+            return self
+        name = AgentId(plain_line(self.caller.agent) or UNKNOWN_AGENT)
+        return replace(self, caller=replace(self.caller, agent=name))
+
+    def unnamed(self) -> "Call":
+        """The same call by somebody unknown."""
+        nobody = replace(self.caller, agent=UNKNOWN_AGENT, session=SessionId(UNKNOWN_AGENT), delegation=None)
+        return replace(self, caller=nobody)
+
     def observed(self, name: str, given: Mapping[str, Any], answer: Mapping[str, Any], ms: int, mission: object) -> None:
         """A tool of ours was used: where that is part of a mission, it is an event of it."""
         self.house.observing.saw(self.caller, name, given, answer, ms, mission if isinstance(mission, str) else None)
 
-    def record_refusal(self, operation: str, refusal: Refusal) -> None:
+    def record_refusal(self, operation: str, refusal: HindbrainError) -> None:
         self.house.refusals.record(self.caller, operation, refusal)

@@ -4,19 +4,23 @@ import json
 from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
+from hindbrain.domain.adoption import AdoptionEvent
 from hindbrain.domain.brain import Brain
 from hindbrain.domain.caller import Caller
 from hindbrain.domain.card import Card, CardId, EventType, Link, Role, Status, check_move
 from hindbrain.domain.errors import HindbrainError, UnknownCard
 from hindbrain.domain.evidence import EvidenceId
 from hindbrain.domain.ledger import Act
+from hindbrain.domain.stored import stored_json
 from hindbrain.engines.gate import counted
 from hindbrain.policy.cards import GATES
 from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.card_acts import tell
 from hindbrain.services.evidence_guard import row_print, traces_of, values_of
+from hindbrain.services.experience.erasing import Value
+from hindbrain.services.forgetting import OUT_OF_REACH, Forgetting, walk_sentence
 from hindbrain.services.gateway import Gateway, strings_in
-from hindbrain.services.missions.erasing import OUT_OF_REACH, MissionErasure, sentence
+from hindbrain.services.missions.erasing import MissionErasure, sentence
 from hindbrain.stores.port import Writer
 
 __all__ = ["CardErasure", "card_texts"]
@@ -35,6 +39,10 @@ def _says(texts: Iterable[str], marks: Collection[str], salt: str) -> bool:
     return any(mark in marks for text in texts for mark, _, _ in traces_of(text, salt))
 
 
+def _outcome_texts(event: AdoptionEvent) -> list[str]:
+    return list(strings_in([event.query, event.note, event.feature, stored_json(event.metadata, "card_event")]))
+
+
 def holds(card: Card, marks: Collection[str], salt: str) -> bool:
     """Whether a card says a buried value."""
     return _says(card_texts(card), marks, salt)
@@ -43,8 +51,18 @@ def holds(card: Card, marks: Collection[str], salt: str) -> bool:
 class CardErasure:
     """What `forget` and `reject` do to cards."""
 
-    def __init__(self, brains: Brains, gateway: Gateway, missions: MissionErasure, clock: Callable[[], int]) -> None:
+    name = "cards"
+
+    def __init__(
+        self,
+        brains: Brains,
+        gateway: Gateway,
+        missions: MissionErasure,
+        forgetting: Forgetting,
+        clock: Callable[[], int],
+    ) -> None:
         self._brains = brains
+        self._forgetting = forgetting
         self._missions = missions
         self._gateway = gateway
         self._clock = clock
@@ -74,11 +92,7 @@ class CardErasure:
     @staticmethod
     def _sweep(opened: OpenBrain, writer: Writer, marks: Collection[str], salt: str) -> None:
         """What only mentions a buried value: notes of outcomes, and rows of another program that wait to become cards."""
-        outcomes = [
-            one.id
-            for one in opened.store.adoptions()
-            if _says(strings_in([one.query, one.note, one.feature, json.loads(one.metadata)]), marks, salt)
-        ]
+        outcomes = [one.id for one in opened.store.adoptions() if _says(_outcome_texts(one), marks, salt)]
         rows = [one.id for one in opened.store.foreign_cards() if _says(strings_in(json.loads(one.body)), marks, salt)]
         writer.erase_outcomes(outcomes)
         writer.erase_foreign_cards(rows)
@@ -109,6 +123,21 @@ class CardErasure:
     def _move(self, caller: Caller, writer: Writer, card: Card, to: Status, kind: EventType, reason: str, salt: str) -> None:
         check_move(card.rank, card.status, to)
         tell(writer, caller, card, kind, salt=salt, at=self._clock(), reason=reason, before=card.status, to=to)
+
+    def forget_value(self, caller: Caller, opened: OpenBrain, value: Value) -> int:
+        """Erase every card that says a forgotten value, and the outcomes that mention it; answers how many."""
+        cards = [card for card in opened.store.each_card() if any(map(value.held_by, card_texts(card)))]
+        outcomes = [one.id for one in opened.store.adoptions() if any(map(value.held_by, _outcome_texts(one)))]
+        rows = [one.id for one in opened.store.foreign_cards() if value.held_in(one.body)]
+        if not cards and not outcomes and not rows:
+            return 0
+        with opened.store.writing() as writer:
+            for card in cards:
+                if (now := writer.card(card.id)) is not None:
+                    self._erase(caller, writer, now, value.salt)
+            writer.erase_outcomes(outcomes)
+            writer.erase_foreign_cards(rows)
+        return len(cards) + len(outcomes) + len(rows)
 
     def withdraw(self, caller: Caller, opened: OpenBrain, prints: Collection[str]) -> int:
         """Retire every card that says a rejected value; answers how many."""
@@ -168,7 +197,8 @@ class CardErasure:
                         marks = self._erase(caller, writer, card, salt)
                         self._sweep(opened, writer, marks, salt)
                         missions = self._missions.reach(caller, opened, writer, said, marks)
-                    reached.append({"brain": brain.name, **self._missions.cleared(opened, missions).told()})
+                    cleared = self._missions.cleared(opened, missions).told()
+                    reached.append({"brain": brain.name, **cleared, **self._forgetting.walk(caller, opened, said, marks)})
             except (HindbrainError, OSError) as failure:
                 unreached.append({"brain": brain.name, "reason": str(failure)})
         if not reached:
@@ -179,5 +209,5 @@ class CardErasure:
             "card_id": card_id,
             "reached": reached,
             "unreached": unreached,
-            "rendered": f"Forgot {card_id} in {len(reached)} place(s).{sentence(reached)} {OUT_OF_REACH}",
+            "rendered": f"Forgot {card_id} in {len(reached)} place(s).{sentence(reached)}{walk_sentence(reached)} {OUT_OF_REACH}",
         }

@@ -8,7 +8,7 @@ from hindbrain.domain.anchor import GLOBAL
 from hindbrain.domain.caller import Caller, Channel
 from hindbrain.domain.card import Role
 from hindbrain.domain.errors import HumanNeeded, InvalidParams, NotEvidence, Rejected, UnknownEvidence
-from hindbrain.domain.evidence import Domain, Evidence, EvidenceId, Provenance
+from hindbrain.domain.evidence import Domain, Evidence, EvidenceId, Provenance, SourceType, is_machine
 from hindbrain.domain.ledger import Act
 from hindbrain.policy.cards import SELF_REPORT
 from hindbrain.services.brains import Brains, OpenBrain
@@ -71,13 +71,20 @@ class CardEvidence:
                 )
         return {id_: rows[id_] for id_ in refs}
 
-    def check_roles(self, rows: Mapping[EvidenceId, Evidence], refs: Refs) -> None:
-        """Only what a person said can teach."""
+    def check_roles(self, caller: Caller, rows: Mapping[EvidenceId, Evidence], refs: Refs) -> None:
+        """Only what a person said can teach. Of a conversation only a person can know that: an agent may have written its log."""
         for id_ in refs.get(Role.TEACHING, ()):
-            if rows[id_].provenance is not Provenance.HUMAN:
+            row = rows[id_]
+            if row.provenance is not Provenance.HUMAN or (is_machine(row.role) and row.speaker is None):
+                shown = row.role if row.provenance is Provenance.HUMAN else row.provenance.value
                 raise InvalidParams(
-                    f"{id_} is {rows[id_].provenance.value} evidence; teaching is what a person said",
-                    fix="cite it as supporting, or record what the person said with provenance human",
+                    f"{id_} is {shown} evidence; teaching is what a person said",
+                    fix="cite it as supporting; a person records what they teach in a terminal: hindbrain record TEXT",
+                )
+            if row.source_type is SourceType.CONVERSATION and caller.channel is not Channel.HUMAN:
+                raise HumanNeeded(
+                    f"{id_} is of a conversation; only a person can say that it teaches",
+                    fix="cite it as supporting, or ask a person to cite it in a terminal",
                 )
 
     def bring(self, caller: Caller, opened: OpenBrain, writer: Writer, rows: Mapping[EvidenceId, Evidence], salt: str) -> int:

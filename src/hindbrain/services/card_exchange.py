@@ -15,6 +15,7 @@ from hindbrain.domain.caller import Caller
 from hindbrain.domain.card import Card, CardId, EventType, Hints, Link, Rank, Role, Status
 from hindbrain.domain.errors import HindbrainError, InvalidParams
 from hindbrain.domain.evidence import Domain, EvidenceId
+from hindbrain.domain.stored import stored_json
 from hindbrain.domain.typed import decoded
 from hindbrain.engines.legacy_cards import Told, card_id_of, in_matrix, kept_status
 from hindbrain.policy.evidence import LINE_MAX_BYTES
@@ -218,7 +219,7 @@ def _card_lines(opened: OpenBrain) -> Iterator[str]:
                 "at": event.at,
                 "from_status": event.before.value if event.before else None,
                 "to_status": event.after.value if event.after else None,
-                "metadata": json.loads(event.metadata),
+                "metadata": stored_json(event.metadata, "card_event"),
             }
         )
     for card in opened.store.each_card():
@@ -254,7 +255,7 @@ def _card_lines(opened: OpenBrain) -> Iterator[str]:
 def _outcome_lines(opened: OpenBrain) -> Iterator[str]:
     for one in opened.store.adoptions():
         held = {name: getattr(one, name) for name in _OutcomeLine.__struct_fields__}
-        yield _json(held | {"metadata": json.loads(one.metadata)})
+        yield _json(held | {"metadata": stored_json(one.metadata, "card_event")})
 
 
 def _foreign_lines(opened: OpenBrain) -> Iterator[str]:

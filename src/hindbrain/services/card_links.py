@@ -100,7 +100,7 @@ class CardLinks:
         brain, _ = self._cards.holding(caller, card_id)
         with self._brains.use(brain) as near:
             rows = self._evidence.found(caller, near, [id_])
-        self._evidence.check_roles(rows, {role: (id_,)})
+        self._evidence.check_roles(caller, rows, {role: (id_,)})
         with self.changing(caller, card_id, texts=(note,), site="knowledge.link") as change:
             self._evidence.bring(caller, change.opened, change.writer, rows, change.salt)
             fresh = change.writer.put_link(Link(card_id=change.card.id, evidence_id=id_, role=role, note=note, at=change.at))

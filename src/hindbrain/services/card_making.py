@@ -114,7 +114,7 @@ class CardMaking:
         with self._brains.use(placed.brain) as opened:
             self._gateway.check_hygiene(opened, draft.texts(), site="knowledge")
             rows = self._evidence.found(caller, opened, list(dict.fromkeys(id_ for ids in refs.values() for id_ in ids)))
-            self._evidence.check_roles(rows, refs)
+            self._evidence.check_roles(caller, rows, refs)
             check_texts(draft.statement, draft.content, [rows[id_].content for id_ in refs[Role.SUPPORTING]])
             card = self._card(caller, draft, placed)
             held = opened.store.cards([card.id]).get(card.id)

@@ -8,6 +8,7 @@ from hindbrain.domain.caller import Caller, Channel
 from hindbrain.domain.card import ACTIVE, Card, EventType, Link, Rank, ReasonType, Role, Status, check_move
 from hindbrain.domain.errors import GateClosed, HumanNeeded, InvalidParams
 from hindbrain.domain.evidence import EvidenceId
+from hindbrain.engines.fixes import command_line
 from hindbrain.engines.gate import Verdict, judged
 from hindbrain.policy.cards import GATES
 from hindbrain.services.brains import Brains
@@ -154,9 +155,16 @@ class CardMoves:
         with self._links.changing(caller, card_id, texts=(reason,), site="knowledge.demote") as change:
             check_move(change.card.rank, change.card.status, status)
             if change.card.status is Status.CANONICAL and caller.channel is not Channel.HUMAN:
+                asked = {
+                    "card_id": change.card.id,
+                    "status": status.value,
+                    "evidence_refs": list(ids),
+                    "reason": reason,
+                    "reason_type": reason_type.value,
+                }
                 raise HumanNeeded(
                     "a person made this law canonical; only a person takes that away",
-                    fix=f"ask a person to run it in a terminal: hindbrain knowledge demote {change.card.id}",
+                    fix=f"ask a person to run it in a terminal: {command_line('knowledge.demote', ('card_id',), asked)}",
                 )
             self._evidence.bring(caller, change.opened, change.writer, rows, change.salt)
             before = change.card.status

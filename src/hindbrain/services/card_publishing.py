@@ -21,11 +21,11 @@ from hindbrain.services.cards import Cards
 from hindbrain.services.evidence_anchor import Anchors
 from hindbrain.services.evidence_guard import traces_of
 from hindbrain.services.gateway import Gateway
+from hindbrain.services.intents import PUBLISH, CardPublication, intent_of
 from hindbrain.stores.port import Intent
 
 __all__ = ["CardPublishing"]
 
-PUBLISH = "card.publish"  # kind of an intent: a card is on its way to the medulla
 _FROM = {AnchorKind.REPO: AnchorKind.WORKTREE, AnchorKind.GLOBAL: AnchorKind.REPO}
 
 
@@ -231,8 +231,9 @@ class CardPublishing:
         """Complete or drop publications that a dead process left half done; answers how many there were."""
         pending = [intent for intent in opened.store.intents() if intent.kind == PUBLISH]
         for intent in pending:
-            told = json.loads(intent.payload)
-            id_ = CardId(told["card"])
+            if not isinstance(promised := intent_of(intent), CardPublication):
+                continue  # the doctor names it
+            id_ = CardId(promised.card)
             with opened.place.lock(id_, wait_s=LOCK_WAIT_S):
                 if not any(one.id == intent.id for one in opened.store.intents()):
                     continue
@@ -240,7 +241,7 @@ class CardPublishing:
                 with self._brains.use(self._brains.home.medulla()) as medulla:
                     far = medulla.store.cards([id_]).get(id_)
                 if near is not None and far is not None and _says_the_same(far, near):
-                    self._leave(FINISHER, opened, id_, told["reason"], {}, intent.id)
+                    self._leave(FINISHER, opened, id_, promised.reason, {}, intent.id)
                 else:
                     with opened.store.writing() as writer:
                         writer.drop_intent(intent.id)

@@ -1,10 +1,10 @@
 """The record of cards: what the ledger says happened to them, held against what the brain holds. Changes nothing."""
 
-import json
 from typing import Any
 
 from hindbrain.domain.card import Card, CardEvent
 from hindbrain.domain.ledger import Break, Entry
+from hindbrain.domain.stored import stored_json
 from hindbrain.services.card_acts import said, told
 from hindbrain.stores.port import BrainStore
 
@@ -72,7 +72,7 @@ class CardRecord:
 
 def _payload(entry: Entry) -> dict[str, Any]:
     try:
-        held = json.loads(entry.payload)
+        held = stored_json(entry.payload, "ledger")
     except ValueError:
         return {}
     return held if isinstance(held, dict) else {}

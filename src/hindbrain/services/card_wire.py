@@ -1,12 +1,12 @@
 """Cards on the wire: a card with what it cites, its history, and what the system derives from both. Callers set none of that."""
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from hindbrain.domain.brain import Brain
 from hindbrain.domain.card import ACTIVE, Card, CardEvent, EventType, Link, Role, Status
 from hindbrain.domain.evidence import Evidence, EvidenceId
+from hindbrain.domain.stored import stored_json
 from hindbrain.services.evidence import iso
 
 __all__ = ["card_text", "cited", "event_row", "refs", "stability", "wire_card"]
@@ -74,7 +74,7 @@ def event_row(event: CardEvent) -> dict[str, Any]:
         "reason": event.reason,
         "actor": event.actor,
         "channel": event.channel,
-        "metadata": json.loads(event.metadata) or None,
+        "metadata": stored_json(event.metadata, "card_event") or None,
         "seq": event.seq,
         "created_at": iso(event.at),
     }

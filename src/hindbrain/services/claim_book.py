@@ -5,10 +5,11 @@ Texts stay in the database; a book of 100,000 claims takes some tens of megabyte
 import threading
 from collections import Counter, OrderedDict
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from hindbrain.domain.claim import headline
+from hindbrain.services.arrivals import arrived_by, claim_of
 from hindbrain.services.brains import OpenBrain
 from hindbrain.stores.port import Version
 
@@ -38,6 +39,10 @@ class Line(NamedTuple):
 def line_of(version: Version) -> Line:
     """The line of a version."""
     head = headline(version.text, fallback_label=version.slug)
+    arrived = arrived_by(version) is not None
+    if arrived:
+        claim = claim_of(version)
+        head = replace(head, state=claim.state, confidence=claim.strength.confidence)
     strength = head.strength
     return Line(
         slug=version.slug,
@@ -49,7 +54,7 @@ def line_of(version: Version) -> Line:
         confidence=-1.0 if strength.confidence is None else strength.confidence,
         created=head.created,
         born_at=version.born_at,
-        promoted=head.promoted_to is not None,
+        promoted=head.promoted_to is not None and not arrived,
         attributed=head.origin_brain is not None,
     )
 

@@ -11,6 +11,7 @@ from hindbrain.domain.claim import parse
 from hindbrain.engines.text import terms, typed_terms
 from hindbrain.policy.recall import LISTED_BY_LABEL, LISTED_MATCHES, LISTED_PAST
 from hindbrain.services import anchors
+from hindbrain.services.arrivals import claim_of
 from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.claim_book import ClaimBook, ClaimBooks, Line, line_of
 from hindbrain.services.cursors import cursor_kind, opened_cursor, sealed_cursor
@@ -241,7 +242,7 @@ class ClaimList:
         cited = opened.store.anchors(slugs) if slugs else {}
         rows = []
         for version in versions:
-            claim, live = parse(version.text, fallback_label=version.slug), version.ended_at is None
+            claim, live = claim_of(version), version.ended_at is None
             # What is noted beside a claim is about the version that is live now.
             own = marks.get(version.slug, []) if live else []
             row = self._maker.row(

@@ -10,6 +10,7 @@ from hindbrain.domain.errors import HumanNeeded, InvalidLabel, InvalidParams, In
 from hindbrain.policy.etiquette import BIRTH_WARNING, may_share
 from hindbrain.policy.limits import MEDULLA_SOFT_CAP, MEDULLA_WARN_AT
 from hindbrain.services import anchors
+from hindbrain.services.arrivals import arrived_by, claim_of
 from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.gateway import Draft, Gateway, Put
 from hindbrain.services.reconcile import WAITING, Reconciler
@@ -112,6 +113,7 @@ class Claims:
             # First of all checks on the words themselves: an error about a path or a label would repeat the secret in it.
             self._gateway.check_hygiene(opened, _fields(caller, node_label, title, state, blocks), site="memorize")
             claim = self._claim(caller, brain, node_label, blocks, title, state, absolute)
+            slug = opened.slug_for(claim.label)
             draft = Draft(
                 claim=claim,
                 act="claim.birth" if doctrine else "claim.memorize",
@@ -119,8 +121,9 @@ class Claims:
                 channel=caller.channel,
                 indexed=indexed,
                 checkout=_checkout(caller, brain),
+                slug=slug,
                 payload=dict(payload or {}),
-                before=self._waiting(caller, claim, indexed),
+                before=self._waiting(caller, slug, indexed),
             )
             try:
                 put = self._gateway.put(opened, draft)
@@ -140,10 +143,10 @@ class Claims:
             self._label_copy(opened, put)
             return self._answer(caller, opened, put, doctrine=doctrine, indexed=indexed)
 
-    def _waiting(self, caller: Caller, claim: Claim, indexed: bool) -> Callable[[Writer], None]:
+    def _waiting(self, caller: Caller, slug: str, indexed: bool) -> Callable[[Writer], None]:
         """Note beside a claim whether it waits for the next ingest of its store."""
-        mark = Mark(slug=claim.slug, kind=WAITING, at=self._clock(), by=caller.agent, channel=caller.channel.value)
-        return lambda writer: writer.drop_mark(claim.slug, WAITING) if indexed else writer.put_mark(mark)
+        mark = Mark(slug=slug, kind=WAITING, at=self._clock(), by=caller.agent, channel=caller.channel.value)
+        return lambda writer: writer.drop_mark(slug, WAITING) if indexed else writer.put_mark(mark)
 
     def _claim(
         self,
@@ -172,11 +175,11 @@ class Claims:
             origin_brain=brain.name,
             absolute=absolute,
             title=one_line(title) if title and title.strip() else None,
-            blocks=tuple(self._block(block, brain) for block in blocks),
+            blocks=tuple(self._block(block, brain, _checkout(caller, brain)) for block in blocks),
         )
 
     @staticmethod
-    def _block(block: BlockInput, brain: Brain) -> Block:
+    def _block(block: BlockInput, brain: Brain, checkout: str | None) -> Block:
         kind = block.get("kind") or "entity"
         return Block(
             label=_label(str(block["label"]), "a block's label"),
@@ -184,7 +187,9 @@ class Claims:
             kind=kind if kind in _KINDS else "entity",
             confidence=_confidence(block.get("confidence")),
             ambiguity=_number_text(block.get("ambiguity")),
-            evidence=anchors.checked([_label(str(path), "evidence") for path in block.get("evidence") or ()], brain.root),
+            evidence=anchors.checked(
+                [_label(str(path), "evidence") for path in block.get("evidence") or ()], brain.root, checkout
+            ),
             depends_on=tuple(_label(str(label), "depends_on") for label in block.get("depends_on") or ()),
         )
 
@@ -245,16 +250,16 @@ class Claims:
     def history(self, caller: Caller, *, claim: str, tier: str | None) -> dict[str, Any]:
         """Every version of a label, newest first, with who, when, by which channel and what ended it."""
         brain = self._router.named(caller, tier)
-        slug = slug_of(claim)
         with self._brains.use(brain) as opened:
             self._reconciler.fresh(opened)
+            slug = opened.slug_for(claim)
             versions = opened.store.versions(slug)
             if not versions:
                 raise UnknownClaim(f"{brain.display_name} has no claim {slug!r}", fix="seek shows what there is")
             entries = {entry.seq: entry for entry in opened.store.entries(subject=f"claim:{versions[0].claim_id}", limit=100_000)}
             rows = []
             for version in versions:
-                told = parse(version.text, fallback_label=slug)
+                told = claim_of(version)
                 entry = entries.get(version.version)
                 rows.append(
                     {
@@ -272,6 +277,7 @@ class Claims:
                         "evidence": list(told.evidence),
                         "body": body_text(told),
                         "text": version.text,
+                        **({"arrived_by": how} if (how := arrived_by(version)) else {}),
                     }
                 )
             row = self._present(opened, versions[0]) if versions[0].ended_at is None else None

@@ -11,6 +11,7 @@ from hindbrain.domain.claim import Claim, body_text, parse
 from hindbrain.domain.errors import HindbrainError
 from hindbrain.engines.text import fold
 from hindbrain.policy.limits import LOCK_WAIT_S, MEDULLA_WARN_AT
+from hindbrain.services.arrivals import claim_of
 from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.claims import medulla_size
 from hindbrain.services.gateway import Gateway
@@ -50,7 +51,7 @@ class Consolidation:
         with self._brains.use(self._brains.home.medulla()) as medulla:
             self._reconciler.fresh(medulla)
             live = {version.slug: version for version in medulla.store.each_live() if version.active}
-            claims = {slug: parse(version.text, fallback_label=slug) for slug, version in live.items()}
+            claims = {slug: claim_of(version) for slug, version in live.items()}
             plan = self._plan(medulla, live, claims)
             report = self._report(medulla, claims, noting=apply)
             before = len(live)
@@ -109,7 +110,7 @@ class Consolidation:
         notes a lost witness beside its copy, so that every reader sees it without opening a third store."""
         lost = []
         for slug, claim in claims.items():
-            if claim.origin_claim and not self._witnessed(claim):
+            if claim.origin_claim and not self._witnessed(slug, claim):
                 lost.append({"slug": slug, WITNESS_SUPERSEDED: True})
                 known = medulla.store.marks(slugs=[slug], kind=WITNESS_SUPERSEDED)
                 if noting and not known:
@@ -121,7 +122,7 @@ class Consolidation:
             "unattributed": sorted(slug for slug, claim in claims.items() if claim.origin_brain is None),
         }
 
-    def _witnessed(self, claim: Claim) -> bool:
+    def _witnessed(self, copy: str, claim: Claim) -> bool:
         root, _, slug = (claim.origin_claim or "").rpartition("#")
         brain = self._brains.home.project(root)
         if brain is None:
@@ -132,7 +133,7 @@ class Consolidation:
                 live = opened.store.live([slug]).get(slug)
         except (HindbrainError, OSError):
             return True  # a store that cannot be read says nothing against its witness; doctor names it
-        return live is not None and parse(live.text).promoted_to == f"medulla@{claim.slug}@{claim.created}"
+        return live is not None and parse(live.text).promoted_to == f"medulla@{copy}@{claim.created}"
 
     def _apply(
         self, caller: Caller, medulla: OpenBrain, plan: list[dict[str, Any]], merge: tuple[str, ...]

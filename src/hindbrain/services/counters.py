@@ -8,17 +8,17 @@ from collections.abc import Callable
 from typing import Any
 
 from hindbrain.domain.brain import Brain
-from hindbrain.domain.caller import UNKNOWN_AGENT, Caller
-from hindbrain.domain.errors import GateClosed, HindbrainError, Refusal
+from hindbrain.domain.caller import Caller
+from hindbrain.domain.errors import GateClosed, HindbrainError
 from hindbrain.domain.ledger import Act
 from hindbrain.engines.hygiene import scan
-from hindbrain.policy.limits import AGENT_MAX
+from hindbrain.policy.limits import DAY_MS
 from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.routing import Router
 from hindbrain.stores.glance import LAST_BEAT
 from hindbrain.stores.home import Home
 
-__all__ = ["BEATS", "QUERIES", "Counters", "Refusals", "week_of"]
+__all__ = ["BEATS", "QUERIES", "Counters", "Refusals", "week_end", "week_of"]
 
 QUERIES = "queries_processed"
 BEATS = "memory_beats_served"
@@ -28,6 +28,12 @@ def week_of(ms: int) -> str:
     """The ISO week (UTC) of a time, as 2026-W27."""
     year, week, _ = datetime.datetime.fromtimestamp(ms / 1000, datetime.UTC).isocalendar()
     return f"{year}-W{week:02d}"
+
+
+def week_end(ms: int) -> int:
+    """The last millisecond (UTC) of the week of a time."""
+    day = ms // DAY_MS
+    return (day - (day + 3) % 7 + 7) * DAY_MS - 1  # 1970 began on a Thursday
 
 
 class Counters:
@@ -120,11 +126,9 @@ class Refusals:
         self._home = home
         self._clock = clock
 
-    def record(self, caller: Caller, operation: str, refusal: Refusal) -> None:
+    def record(self, caller: Caller, operation: str, refusal: HindbrainError) -> None:
         """The act and its code, never the text that was refused."""
         brain = self._router.route(caller).brain
-        # A name that is itself a secret or a text is refused, so it must not enter the record by way of the refusal.
-        actor = UNKNOWN_AGENT if len(caller.agent) > AGENT_MAX or scan(caller.agent) else caller.agent
         payload: dict[str, Any] = {"operation": operation, "code": refusal.code}
         if "pattern_class" in refusal.details:
             payload["pattern_class"] = str(refusal.details["pattern_class"])
@@ -136,7 +140,7 @@ class Refusals:
                     Act(
                         act="call.refused",
                         subject=operation,
-                        actor=actor,
+                        actor=caller.agent,
                         channel=caller.channel,
                         at=self._clock(),
                         payload=payload,
@@ -146,7 +150,7 @@ class Refusals:
         self._home.ensure()
         line = {
             "at": self._clock(),
-            "actor": actor,
+            "actor": caller.agent,
             "channel": caller.channel.value,
             "caller_root": None if caller.root is None or scan(caller.root) else caller.root,
             **payload,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from hindbrain.domain.caller import AgentId, Caller, Channel
-from hindbrain.domain.claim import body_text, one_line, parse, slug_of
+from hindbrain.domain.claim import body_text, one_line, parse
 from hindbrain.domain.delegation import DelegationRecord, Outcome, OutcomeRow, Report
 from hindbrain.domain.errors import ClaimTooLarge, InvalidLabel, InvalidParams, PathRefused, Refusal
 from hindbrain.engines.delegation import Grade, graded, paths_in_diff
@@ -191,7 +191,7 @@ class Debriefing:
         a person does."""
         self._gateway.check_text(finding.text)
         label = finding.label if finding.label is not None else _label(finding.text, mark)
-        slug = slug_of(label)
+        slug = opened.slug_for(label)
         if slug in taken and not known:
             raise InvalidParams("another finding of this debrief has that label", fix="give each a label of its own")
         if known and slug not in opened.store.live([slug]):

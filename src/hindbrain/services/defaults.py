@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from hindbrain.domain.caller import Caller, Channel
-from hindbrain.domain.errors import HumanNeeded, InvalidParams
+from hindbrain.domain.errors import HumanNeeded, InvalidParams, StoreDamaged
 from hindbrain.domain.ledger import Act
+from hindbrain.domain.stored import stored_json
 from hindbrain.engines.readiness import Standing, control, default_of, proposal, rollback
 from hindbrain.policy.adoption import BASIS_KEY, CARD_CONTEXT, DEFAULT_KEY, READINESS, TEXT_MAX
 from hindbrain.services.adoption import Adoption, Asked
@@ -113,7 +114,7 @@ class Defaults:
         if execute and caller.channel is not Channel.HUMAN:
             raise HumanNeeded(
                 f"taking a default back is a human act; this call came by the channel {caller.channel.value}",
-                fix="ask a person to run it in a terminal: hindbrain defaults rollback",
+                fix=f"ask a person to run it in a terminal: hindbrain defaults rollback {candidate} --execute",
             )
         wanted = Asked(track=rule.track.value, feature=rule.feature, signal="rollback")
         brain = self._router.write_route(caller) if execute else self._router.route(caller).brain
@@ -172,7 +173,7 @@ class Defaults:
         backed = (
             entry is not None
             and (entry.seq, entry.act, entry.subject, entry.channel) == (seq, _SET, DEFAULT_KEY, Channel.HUMAN.value)
-            and json.loads(entry.payload)["include_cards"] is True
+            and stored_json(entry.payload, "ledger")["include_cards"] is True
         )
         return Standing(on=backed, since_seq=seq if backed else 0)
 
@@ -180,7 +181,7 @@ class Defaults:
 def _basis(opened: OpenBrain) -> dict[str, Any] | None:
     """What the default rests on; None when there is nothing that can be read."""
     try:
-        found = json.loads(opened.store.meta(BASIS_KEY) or "null")
-    except ValueError:
+        found = stored_json(opened.store.meta(BASIS_KEY) or "null", "meta")
+    except StoreDamaged:
         return None
     return found if isinstance(found, dict) and isinstance(found.get("seq"), int) else None

@@ -12,7 +12,7 @@ import msgspec
 from hindbrain.domain.agent_errors import UnknownDelegation
 from hindbrain.domain.brain import Brain, contains
 from hindbrain.domain.caller import Caller
-from hindbrain.domain.claim import parse, slug_of
+from hindbrain.domain.claim import slug_of
 from hindbrain.domain.delegation import (
     Binding,
     Context,
@@ -39,6 +39,7 @@ from hindbrain.policy.delegation import (
     ROW_TOKENS,
 )
 from hindbrain.policy.limits import DAY_MS
+from hindbrain.services.arrivals import claim_of
 from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.contract import Contract
 from hindbrain.services.delegation_ground import Ground, Grounding, checkout_of, ways_to_check
@@ -297,10 +298,10 @@ class Delegation:
 
     def _memory(self, caller: Caller, opened: OpenBrain, wish: Wish, draft: _Draft) -> tuple[MemoryRow, ...]:
         """The same recall as `north`, with what the mother pinned and without what she dropped."""
-        pinned = [self._pinned(opened, slug) for slug in dict.fromkeys(map(slug_of, wish.pin))]
+        pinned = [self._pinned(opened, slug) for slug in dict.fromkeys(map(opened.slug_for, wish.pin))]
         beat = self._recall.beat(self._router.route(caller), wish.task, tier=None, fallback=False)
         draft.gaps += beat.gaps
-        dropped = {slug_of(name) for name in wish.drop}
+        dropped = set(map(opened.slug_for, wish.drop))
         had = {(row["tier"], row["slug"]) for row in pinned}
         found = [row for row in beat.rows if row["slug"] not in dropped and (row["tier"], row["slug"]) not in had]
         if not pinned and not found:
@@ -325,7 +326,7 @@ class Delegation:
         version = opened.store.live([slug]).get(slug)
         if version is None or not version.active or opened.store.marks(slugs=[slug], kind=DEMOTION):
             return None
-        chosen = [(version, parse(version.text, fallback_label=slug), 0.0)]
+        chosen = [(version, claim_of(version), 0.0)]
         return self._feeds.rows(opened, chosen, match="pinned", scored=False)[0]
 
 
@@ -341,6 +342,7 @@ def _memory_row(row: Row) -> MemoryRow:
         age_days=None if age is None else age // DAY_MS,
         match=row["match"],
         stale=row.get("stale", msgspec.UNSET),
+        arrived_by=row.get("arrived_by", msgspec.UNSET),
     )
 
 

@@ -12,29 +12,43 @@ from hindbrain.domain.claim import outdated, parse
 from hindbrain.domain.errors import HindbrainError, StoreBehind
 from hindbrain.domain.ledger import breaks
 from hindbrain.domain.migration import AMBIGUOUS
+from hindbrain.domain.read_errors import CheckFailed
 from hindbrain.engines.conflicts import differ
-from hindbrain.engines.diagnosis import DIAGNOSES
 from hindbrain.engines.fixes import command_of
 from hindbrain.engines.hygiene import scan
 from hindbrain.policy.limits import AGED_OUT_HOURS, DAY_MS, HOUR_MS, MEDULLA_SOFT_CAP, MEDULLA_WARN_AT
 from hindbrain.services import anchors
-from hindbrain.services.brains import Brains, OpenBrain
+from hindbrain.services.brains import Brains, OpenBrain, repository_ways
 from hindbrain.services.contract import Contract
-from hindbrain.services.counters import BEATS, Counters, week_of
+from hindbrain.services.counters import BEATS, Counters, week_end, week_of
+from hindbrain.services.doctor_sections import diagnosed, sections, warning
 from hindbrain.services.doctor_text import doctor_text
 from hindbrain.services.embedding import Embedding
 from hindbrain.services.environment import Environment
 from hindbrain.services.graphs import Graphs
 from hindbrain.services.grounding import cited_lines
-from hindbrain.services.index_health import damaged_index, graph_health, kind_of_damage, learned_health, vectors_health
+from hindbrain.services.home_files import FileProblem, HomeFiles
+from hindbrain.services.index_health import (
+    damaged_index,
+    database_damage,
+    files_health,
+    graph_health,
+    kind_of_damage,
+    learned_health,
+    set_aside_health,
+    vectors_health,
+)
+from hindbrain.services.intents import intent_of
 from hindbrain.services.knowledge_health import knowledge_health
-from hindbrain.services.reconcile import CONFLICT, REFUSED_FILE, Reconciler
+from hindbrain.services.reconcile import KEPT_OUT, Reconciler, kept_out_fix
 from hindbrain.services.recovery import Recovery, index_problem
 from hindbrain.services.routing import Router
 from hindbrain.services.rows import DEMOTION
 from hindbrain.stores.files import digest_of
 from hindbrain.stores.home import Home
 from hindbrain.stores.migration_backup import MigrationBackup
+from hindbrain.stores.passphrase_file import PassphraseFile
+from hindbrain.stores.token_file import damage_of
 
 __all__ = ["Doctor"]
 
@@ -60,7 +74,9 @@ class Doctor:
         *,
         letters: Callable[[Caller, Sequence[str]], dict[str, Any]],
         cowork: Callable[[Caller], dict[str, Any] | None],
+        files: HomeFiles,
     ) -> None:
+        self._files = files
         self._letters = letters
         self._cowork = cowork
         self._home = home
@@ -115,7 +131,7 @@ class Doctor:
         diagnoses = self._recovery.diagnoses(
             caller, scope=scope, available=available, missing=missing, observed=observed, hits=hits
         )
-        warnings += [_diagnosed(one) for one in diagnoses]
+        warnings += [diagnosed(one) for one in diagnoses]
         warnings = [{"brain": None, **one, "command": command_of(one["fix"], one.get("brain"))} for one in warnings]
         notes = [one for one in warnings if one["level"] == "note"]
         warnings = [one for one in warnings if one["level"] != "note"]
@@ -123,7 +139,7 @@ class Doctor:
         blocked = any(w["level"] == "blocked" for w in warnings) or (route.brain is not None and mode == "needs_ingest")
         status = "blocked" if blocked else "warn" if warnings or suspected else "ok"
         answer = {
-            "ok": status != "blocked",
+            "ok": True,
             "schema": "m1nd-doctor-v0",
             "status": status,
             "version": __version__,
@@ -131,7 +147,7 @@ class Doctor:
             "home": str(self._home.path),
             "diagnostics": {"trust_mode": mode, "stale_binding_suspected": suspected},
             "diagnoses": diagnoses,
-            "sections": _sections(warnings),
+            "sections": sections(warnings),
             "observed": observed,
             "tool_surface": {"complete": True},
             "graph_state": {"node_count": self._contract.fingerprint(route)["node_count"]},
@@ -148,6 +164,12 @@ class Doctor:
             "next_actions": [w["fix"] for w in warnings if w.get("fix")] or (["nothing to do"] if status == "ok" else []),
             "exit_code": {"ok": 0, "warn": 1, "blocked": 2}[status],
         }
+        if blocked:
+            first = next((one for one in warnings if one["level"] == "blocked"), None)
+            answer = CheckFailed(
+                first["text"] if first else "the graph of this project is empty",
+                fix=answer["next_actions"][0] if answer["next_actions"] else "run: hindbrain ingest",
+            ).report(answer)
         return {**answer, "rendered": doctor_text(answer)}
 
     # -- sections ----------------------------------------------------------------------------------------------------
@@ -175,15 +197,18 @@ class Doctor:
                     row |= {"claims": counts.active_claims, "node_count": counts.nodes, "edge_count": counts.edges}
                     self._look_at(opened, warnings, deep=deep)
             except StoreBehind as behind:
-                warnings.append(_warning("note", "schema_behind", f"{brain.name}: {behind}", behind.fix))
+                warnings.append(warning("note", "schema_behind", f"{brain.name}: {behind}", behind.fix))
             except (HindbrainError, OSError) as failure:
                 row["unreachable"] = str(failure)
                 warnings.append(
-                    _warning("blocked", "brain_unreachable", f"{brain.name}: {failure}", getattr(failure, "fix", None))
+                    warning("blocked", "brain_unreachable", f"{brain.name}: {failure}", getattr(failure, "fix", None))
                 )
             if brain.root is not None and not os.path.isdir(brain.root):
                 text = f"{brain.root} is gone; its brain is kept"
-                warnings.append(_warning("warn", "root_missing", text, "if it was moved: hindbrain rebind OLD NEW"))
+                warnings.append(warning("warn", "root_missing", text, "if it was moved: hindbrain rebind OLD NEW"))
+            elif brain.root is not None and not self._brains.bindings.holds(brain, record=False):
+                text = f"{brain.root} holds another repository than the one this brain was made for"
+                warnings.append(warning("warn", "repository_changed", text, repository_ways(brain.root)))
             for one in warnings[before:]:
                 one["brain"] = brain.name
             rows.append(row)
@@ -191,40 +216,58 @@ class Doctor:
 
     def _look_at(self, opened: OpenBrain, warnings: list[dict[str, Any]], *, deep: bool) -> None:
         name, store, now = opened.brain.name, opened.store, self._clock()
-        for problem in store.check():
+        damage = database_damage(opened)
+        for problem in damage:
             if kind_of_damage(problem) is None:
                 text = f"{name}: {problem}"
-                warnings.append(_warning("blocked", "database_damaged", text, "restore the newest backup of brain.db"))
-        if lost := index_problem(opened) or damaged_index(opened):
-            warnings.append(_warning("warn", "index_lag", f"{name}: {lost}", "hindbrain doctor --fix"))
-        health = (vectors_health(opened, self._embedding), graph_health(opened, self._graphs), learned_health(opened))
+                warnings.append(warning("blocked", "database_damaged", text, "restore the newest backup of brain.db"))
+        if lost := damaged_index(damage) or index_problem(opened):
+            warnings.append(warning("warn", "index_lag", f"{name}: {lost}", "hindbrain doctor --fix"))
+        health = (
+            vectors_health(opened, self._embedding, damage),
+            graph_health(opened, self._graphs, damage),
+            files_health(damage),
+            learned_health(opened),
+            *set_aside_health(opened),
+        )
+        warnings += [_file_warning(one) for one in self._files.of_brain(opened)]
         for found in health:
             if found is not None:
                 level = "note" if found.note else "warn"
-                warnings.append(_warning(level, found.kind, f"{name}: {found.text}", found.fix))
-        warnings += [_warning("warn", kind, f"{name}: {text}", fix) for kind, text, fix in knowledge_health(store)]
+                warnings.append(warning(level, found.kind, f"{name}: {found.text}", found.fix))
+        warnings += [warning("warn", kind, f"{name}: {text}", fix) for kind, text, fix in knowledge_health(store)]
         broken = breaks(store.entries(limit=10_000_000), head=store.head()) if deep else []
         for one in broken[:5]:
             warnings.append(
-                _warning("blocked", "ledger_broken", f"{name}: entry {one.seq} {one.reason}", "hindbrain ledger verify")
+                warning("blocked", "ledger_broken", f"{name}: entry {one.seq} {one.reason}", "hindbrain ledger verify")
             )
         for mark in store.marks():
-            if mark.kind in (CONFLICT, REFUSED_FILE):
+            if mark.kind in KEPT_OUT:
                 path = opened.holding(mark.slug).file(mark.slug)
-                warnings.append(_warning("warn", mark.kind, f"{path}: {mark.note}", f"put {path} right by hand"))
+                warnings.append(warning("warn", mark.kind, f"{path}: {mark.note}", kept_out_fix(mark.kind, path)))
+        if gone := opened.lost_directory():
+            warnings.append(warning("warn", "memory_directory_gone", *gone))
         for place in opened.places:
             for odd in place.misnamed():
                 text = f"{place.path / odd}: no label gives this name, so the file is not served"
-                warnings.append(_warning("warn", "misnamed", text, "rename it to the slug of its Node"))
+                warnings.append(warning("warn", "misnamed", text, "rename it to the slug of its Node"))
+        if waiting := sum(opened.waiting.values()):
+            text = f"{name}: {waiting} claim files are beyond memory_adopt_cap and are not served"
+            warnings.append(warning("warn", "adoption_waits", text, "look at them, then raise memory_adopt_cap in config.toml"))
         for slug in sorted(opened.warned):
-            warnings.append(_warning("warn", "capped_out", f"{name}: {slug} is beyond memory_load_cap", "raise memory_load_cap"))
-        if store.intents():
-            warnings.append(_warning("warn", "half_promoted", f"{name}: a promotion was interrupted", "promote the claim again"))
+            warnings.append(warning("warn", "capped_out", f"{name}: {slug} is beyond memory_load_cap", "raise memory_load_cap"))
+        intents = store.intents()
+        if any(intent_of(one) is not None for one in intents):
+            warnings.append(warning("warn", "half_promoted", f"{name}: a promotion was interrupted", "promote the claim again"))
+        for intent in intents:
+            if intent_of(intent) is None:
+                text = f"{name}: row {intent.id} of the table intent of brain.db cannot be read, and nothing is done about it"
+                warnings.append(warning("warn", "malformed_row", text, "restore brain.db from a copy if the row matters"))
         for version in store.each_live():
             claim = parse(version.text, fallback_label=version.slug)
             if claim.created is not None and claim.created > now:
                 warnings.append(
-                    _warning("warn", "future_created", f"{name}#{version.slug} was created in the future", "check the clock")
+                    warning("warn", "future_created", f"{name}#{version.slug} was created in the future", "check the clock")
                 )
             self._returned(opened, version.slug, version.digest, version.active, warnings)
 
@@ -239,14 +282,16 @@ class Doctor:
             act = opened.store.entries(after=versions[0].version - 1, limit=1)
             if act and act[0].channel == "file":
                 text = f"{opened.brain.name}#{slug} is live again with a text that was superseded"
-                warnings.append(_warning("warn", "resurrected", text, "keep it with memorize, or grade it with learn"))
+                warnings.append(warning("warn", "resurrected", text, "keep it with memorize, or grade it with learn"))
         elif not active and any(digest_of(outdated(one.text)) == digest for one in earlier):
             text = f"{opened.brain.name}#{slug} is a history file that was copied back"
-            warnings.append(_warning("warn", "unattributed_change", text, "write the belief anew with memorize"))
+            warnings.append(warning("warn", "unattributed_change", text, "write the belief anew with memorize"))
 
     def _memory(self, caller: Caller, warnings: list[dict[str, Any]]) -> dict[str, Any]:
         now = self._clock()
         weeks = [week_of(now - back * 7 * DAY_MS) for back in reversed(range(_WEEKS))]
+        ends = [min(now, week_end(now - back * 7 * DAY_MS)) for back in reversed(range(_WEEKS))]
+        held = [0] * _WEEKS
         beats: dict[str, int] = {}
         volume: dict[str, int] = {}
         pending: list[dict[str, Any]] = []
@@ -257,6 +302,7 @@ class Doctor:
                 with self._brains.use(brain) as opened:
                     self._reconciler.fresh(opened)
                     volume[brain.name] = opened.store.counts().active_claims
+                    held = [count + opened.store.active_at(end) for count, end in zip(held, ends, strict=True)]
                     for week, count in self._counters.weeks(opened, BEATS).items():
                         beats[week] = beats.get(week, 0) + count
                     pending += [
@@ -271,24 +317,23 @@ class Doctor:
             except (HindbrainError, OSError) as failure:
                 # The table of brains names this one as unreachable; its numbers are simply not known here.
                 volume[brain.name] = -1
-                warnings.append(_warning("warn", "uncounted", f"{brain.name}: {failure}", None))
+                warnings.append(warning("warn", "uncounted", f"{brain.name}: {failure}", None))
         active = volume.get("medulla", 0)
         if active >= MEDULLA_WARN_AT:
             text = f"the medulla holds {active} claims"
-            warnings.append(_warning("warn", f"medulla_over_{MEDULLA_WARN_AT}", text, "hindbrain consolidate"))
+            warnings.append(warning("warn", f"medulla_over_{MEDULLA_WARN_AT}", text, "hindbrain consolidate"))
         mismatched = [problem for brain, problem in self._home.manifests() if brain is None and problem]
         for problem in mismatched:
             warnings.append(
-                _warning("warn", "manifest_mismatch", problem, "put project_brain.json right or move the directory away")
+                warning("warn", "manifest_mismatch", problem, "put project_brain.json right or move the directory away")
             )
         told = self._letters(caller, weeks)
         if why := told.pop("unreadable", None):
-            warnings.append(_warning("warn", "letters_unreadable", f"letters are not counted: {why}", "hindbrain inbox-sweep"))
-        held = sum(count for count in volume.values() if count > 0)
+            warnings.append(warning("warn", "letters_unreadable", f"letters are not counted: {why}", "hindbrain inbox-sweep"))
         return {
             "weeks": [
-                {"week": week, **events, "volume": held, "memory_beats_served": beats.get(week, 0)}
-                for week, events in zip(weeks, told.pop("weeks"), strict=True)
+                {"week": week, **events, "volume": count, "memory_beats_served": beats.get(week, 0)}
+                for week, events, count in zip(weeks, told.pop("weeks"), held, strict=True)
             ],
             **told,
             "volume_by_store": volume,
@@ -312,11 +357,11 @@ class Doctor:
         found = sorted(slug for slug, version in medulla.store.live(marked).items() if version.active)
         if found:
             text = f"a person has yet to say where {len(found)} of the medulla belong: {', '.join(found[:5])}"
-            warnings.append(_warning("warn", AMBIGUOUS, text, "hindbrain migrate plan --target TABLE, edit it, then apply it"))
+            warnings.append(warning("warn", AMBIGUOUS, text, "hindbrain migrate plan --target TABLE, edit it, then apply it"))
         for backup in MigrationBackup.all(self._home.medulla_dir):
             if backup.manifest["state"] != "applied":
                 text = f"{backup.path}: a migration was interrupted"
-                warnings.append(_warning("warn", "half_migrated", text, "hindbrain migrate rollback"))
+                warnings.append(warning("warn", "half_migrated", text, "hindbrain migrate rollback"))
         return found
 
     def _conflict_count(self) -> int:
@@ -353,15 +398,25 @@ class Doctor:
                     found.append({"path": str(path), "pattern_class": hit.pattern_class, "line": hit.line})
         for one in found:
             text = f"{one['path']}: line {one['line']} looks like {one['pattern_class']}"
-            warnings.append(_warning("warn", "hygiene", text, "take it out and rotate it; a person can forget the claim"))
+            warnings.append(warning("warn", "hygiene", text, "take it out and rotate it; a person can forget the claim"))
         return found
 
     def _places(self, warnings: list[dict[str, Any]]) -> None:
-        for path in (self._home.token_file, self._home.human_token_file, self._home.hook_token_file):
-            if path.exists() and path.stat().st_mode & 0o077:
+        warnings += [_file_warning(one) for one in self._files.of_home()]
+        for path in self._home.token_files:
+            if not path.exists():
+                continue
+            if path.stat().st_mode & 0o077:
                 warnings.append(
-                    _warning("warn", "token_readable", f"{path} can be read by others", f"chmod 600 {shlex.quote(str(path))}")
+                    warning("warn", "token_readable", f"{path} can be read by others", f"chmod 600 {shlex.quote(str(path))}")
                 )
+            if (why := damage_of(path)) is not None:
+                fix = "hindbrain doctor --fix --yes, then hindbrain stop"
+                warnings.append(warning("warn", "token_damaged", f"{path} is no token: {why}", fix))
+        passphrase = PassphraseFile(self._home.path)
+        if (why := passphrase.damage()) is not None:
+            fix = "a person removes the file and runs: hindbrain passphrase set"
+            warnings.append(warning("warn", "passphrase_damaged", f"{passphrase.path} cannot be used: {why}", fix))
 
     # -- freshness ---------------------------------------------------------------------------------------------------
 
@@ -438,35 +493,5 @@ class Doctor:
         return found
 
 
-# Which part of the house a warning is about; what is not named here is about the memory of a brain.
-_SECTIONS = {
-    "runtime": (*DIAGNOSES, "token_readable"),
-    "brains": ("brain_unreachable", "root_missing", "manifest_mismatch", "uncounted"),
-    "indexes": ("index_lag", "database_damaged", "vectors_lag", "model_damaged", "graph_stale", "learned_lost"),
-    "environment": ("schema_newer", "database_unreadable", "schema_behind"),
-    "knowledge": ("card_unbacked", "card_evidence_gone"),
-    "record": ("ledger_broken", "half_promoted", "half_migrated"),
-    "memory": (),
-}
-
-
-def _sections(warnings: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The warnings by part of the house, each part with its own verdict."""
-    place = {kind: name for name, kinds in _SECTIONS.items() for kind in kinds}
-    found: list[dict[str, Any]] = []
-    for name in _SECTIONS:
-        mine = [one for one in warnings if place.get(one["kind"], "memory") == name]
-        levels = {one["level"] for one in mine}
-        status = "blocked" if "blocked" in levels else "warn" if levels else "ok"
-        found.append({"section": name, "status": status, "findings": len(mine), "kinds": sorted({one["kind"] for one in mine})})
-    return found
-
-
-def _diagnosed(one: dict[str, Any]) -> dict[str, Any]:
-    first = next((step for step in one["plan"] if step["command"]), one["plan"][0])
-    evidence = ", ".join(f"{key} {value}" for key, value in one["evidence"].items() if isinstance(value, str | int))
-    return _warning("warn", one["diagnosis"], evidence or first["action"], first["command"] or first["action"])
-
-
-def _warning(level: str, kind: str, text: str, fix: object) -> dict[str, Any]:
-    return {"level": level, "kind": kind, "text": text, "fix": fix}
+def _file_warning(one: FileProblem) -> dict[str, Any]:
+    return warning("warn", one.kind, f"{one.path}: {one.why}", one.fix)

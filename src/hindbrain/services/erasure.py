@@ -6,7 +6,7 @@ from typing import Any
 
 from hindbrain.domain.brain import Brain
 from hindbrain.domain.caller import Caller
-from hindbrain.domain.claim import Block, Claim, body_text, parse, slug_of
+from hindbrain.domain.claim import Block, Claim, body_text, parse
 from hindbrain.domain.errors import HindbrainError, UnknownClaim
 from hindbrain.domain.ledger import Act
 from hindbrain.domain.migration import moved_to
@@ -17,8 +17,9 @@ from hindbrain.services.card_erasure import CardErasure
 from hindbrain.services.consolidation import forget_slug
 from hindbrain.services.evidence_erasure import EvidenceErasure
 from hindbrain.services.experience.erasing import ExperienceErasure
+from hindbrain.services.forgetting import OUT_OF_REACH, Forgetting, walk_sentence
 from hindbrain.services.gateway import STANDS_ALONE, Gateway, fingerprints
-from hindbrain.services.missions.erasing import OUT_OF_REACH, MissionErasure, Reached, sentence
+from hindbrain.services.missions.erasing import MissionErasure, Reached, sentence
 from hindbrain.services.reconcile import Reconciler
 from hindbrain.services.routing import Router
 from hindbrain.stores.migration_backup import erase_from_backups
@@ -40,6 +41,7 @@ class Erasure:
         cards: CardErasure,
         experience: ExperienceErasure,
         missions: MissionErasure,
+        forgetting: Forgetting,
         clock: Callable[[], int],
     ) -> None:
         self._brains = brains
@@ -50,6 +52,7 @@ class Erasure:
         self._cards = cards
         self._experience = experience
         self._missions = missions
+        self._forgetting = forgetting
         self._clock = clock
 
     def reject(
@@ -57,9 +60,9 @@ class Erasure:
     ) -> dict[str, Any]:
         """Refuse a value for good: it leaves recall, and no channel, label, case or look-alike brings it back."""
         brain = self._router.named(caller, tier)
-        slug = slug_of(claim)
         self._gateway.check_text(reason)
         with self._brains.use(brain) as opened:
+            slug = opened.slug_for(claim)
             self._gateway.check_hygiene(opened, [reason], site="reject")
             salt = self._gateway.salt(opened)
             with opened.place.lock(slug, wait_s=LOCK_WAIT_S):
@@ -164,9 +167,9 @@ class Erasure:
         if claim.startswith("adoption_"):
             return self._cards.forget_outcome(caller, event_id=claim, among=self._evidence.all_brains(None))
         brain = self._router.named(caller, tier)
-        slug = slug_of(claim)
         self._gateway.check_text(reason)
         with self._brains.use(brain) as opened:
+            slug = opened.slug_for(claim)
             self._gateway.check_hygiene(opened, [reason], site="forget")
             self._reconciler.fresh(opened)
             versions = opened.store.versions(slug)
@@ -179,13 +182,14 @@ class Erasure:
             unreached = self._erase_copies(brain, replace(erase, meant=lambda one: _came_from(one, brain, slug)), copies)
             reached = [{"brain": brain.name, "slug": slug, **self._erase(opened, erase)}, *copies]
         left = f" {len(unreached)} brain(s) could not be looked at." if unreached else ""
+        told = sentence(reached) + walk_sentence(reached) + left
         return {
             "ok": True,
             "schema": "hindbrain-forget-v0",
             "slug": slug,
             "reached": reached,
             "unreached": unreached,
-            "rendered": f"Forgot {slug!r} in {len(reached)} place(s).{sentence(reached)}{left} {OUT_OF_REACH}",
+            "rendered": f"Forgot {slug!r} in {len(reached)} place(s).{told} {OUT_OF_REACH}",
         }
 
     def _erase_copies(self, home: Brain, erase: "_Erase", reached: list[dict[str, Any]]) -> list[dict[str, str]]:
@@ -222,14 +226,14 @@ class Erasure:
             prints = {one for claim in claims for one in fingerprints(claim, salt, slug=slug)}
             said = [block.text or block.label for claim in claims for block in claim.blocks]
             missions = self._erase_rows(opened, erase, versions, meant, prints, said)
-            self._experience.withdraw(erase.caller, opened, said, prints)
+            walked = self._forgetting.walk(erase.caller, opened, said, prints)
             files += sum(place.erase(slug, erase.means) for place in opened.places)
             if len(meant) == len(versions):
                 opened.state.forget(slug)
                 forget_slug(opened.directory, slug)
             brain = opened.brain
             files += erase_from_backups(self._brains.home.medulla_dir, brain.fingerprint, brain.root, slug)
-        return {"files": files, **self._missions.cleared(opened, missions).told()}
+        return {"files": files, **self._missions.cleared(opened, missions).told(), **walked}
 
     def _erase_rows(
         self,

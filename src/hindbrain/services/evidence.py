@@ -2,22 +2,31 @@
 
 import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from hindbrain.domain.brain import MEDULLA, Brain
-from hindbrain.domain.caller import Caller, Channel
+from hindbrain.domain.caller import Caller
 from hindbrain.domain.errors import ClaimTooLarge, InvalidParams, Rejected, UnknownEvidence
 from hindbrain.domain.evidence import Domain, Evidence, EvidenceId, Provenance, SourceType
 from hindbrain.domain.ledger import Act
 from hindbrain.engines.chunking import Chunk, Shape, chunked
 from hindbrain.engines.moments import stamped
+from hindbrain.engines.own_text import without_own_text
 from hindbrain.engines.transcripts import Turn
 from hindbrain.policy.evidence import RECORD_MAX_BYTES, SOURCE_MAX, WORD_MAX
 from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.evidence_anchor import Anchors
 from hindbrain.services.evidence_batch import Batches
-from hindbrain.services.evidence_guard import check_tags, check_word, field_hint, row_print, traces_of
+from hindbrain.services.evidence_guard import (
+    check_human,
+    check_tags,
+    check_word,
+    default_provenance,
+    field_hint,
+    row_print,
+    traces_of,
+)
 from hindbrain.services.evidence_rows import Piece, Scope
 from hindbrain.services.gateway import Gateway, recorded
 from hindbrain.services.routing import Router
@@ -100,11 +109,6 @@ def wire_row(row: Evidence) -> dict[str, Any]:
     }
 
 
-def default_provenance(channel: Channel) -> Provenance:
-    """What an observation is taken for when nobody says: trust follows the channel."""
-    return {Channel.HUMAN: Provenance.HUMAN, Channel.RESEARCH: Provenance.RESEARCH}.get(channel, Provenance.RUNTIME)
-
-
 class Observations:
     """Single observations of a brain."""
 
@@ -129,6 +133,10 @@ class Observations:
     def record(self, caller: Caller, seen: Observation) -> dict[str, Any]:
         """Keep one observation. The same one again is no second row."""
         self._check(seen)
+        check_human(caller, seen.provenance)
+        seen = replace(seen, text=without_own_text(seen.text))
+        if not seen.text:
+            raise InvalidParams("the text is only what Hindbrain itself showed", fix="say what was observed, in other words")
         provenance = seen.provenance or default_provenance(caller.channel)
         placed = self._anchors.placed(
             caller,
@@ -181,7 +189,7 @@ class Observations:
             "dry_run": seen.dry_run,
             "brain": placed.brain.name,
             "source_file": row.source if row else seen.source,
-            "provenance": provenance.value,
+            "provenance": scope.provenance_of(piece.turn).value,
             "anchor_kind": placed.anchor.kind.value,
             "anchor_id": placed.anchor.id,
             "parent_anchor_id": placed.anchor.parent,

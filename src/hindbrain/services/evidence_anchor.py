@@ -10,6 +10,7 @@ from hindbrain.domain.brain import Brain
 from hindbrain.domain.caller import Caller
 from hindbrain.domain.errors import InvalidParams, PathRefused
 from hindbrain.domain.evidence import Domain, Provenance
+from hindbrain.domain.stored import stored_json
 from hindbrain.policy.carrying import ORIGIN_KEY
 from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.routing import Router
@@ -52,8 +53,8 @@ FORMER = "anchor.former"  # meta key: roots this brain had before, or whose memo
 
 def former_roots(opened: OpenBrain) -> list[str]:
     """Where the repository of a brain was before it moved, in this home or in another one."""
-    known = list(json.loads(opened.store.meta(FORMER) or "[]"))
-    came = json.loads(opened.store.meta(ORIGIN_KEY) or "{}").get("name")
+    known = list(stored_json(opened.store.meta(FORMER) or "[]", "meta"))
+    came = stored_json(opened.store.meta(ORIGIN_KEY) or "{}", "meta").get("name")
     return known if came in (None, opened.brain.name, *known) else [*known, came]
 
 

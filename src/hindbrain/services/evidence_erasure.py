@@ -7,7 +7,7 @@ from typing import Any
 from hindbrain.domain.brain import Brain
 from hindbrain.domain.caller import Caller
 from hindbrain.domain.errors import HindbrainError, UnknownEvidence
-from hindbrain.domain.evidence import Evidence, EvidenceId
+from hindbrain.domain.evidence import Evidence, EvidenceId, Provenance
 from hindbrain.domain.ledger import Act
 from hindbrain.engines.chunking import Chunk, without
 from hindbrain.engines.text import folds, query_terms
@@ -18,9 +18,10 @@ from hindbrain.services.evidence import DELETED, Observations
 from hindbrain.services.evidence_batch import Batches
 from hindbrain.services.evidence_guard import row_print, traces_of, values_of
 from hindbrain.services.evidence_rows import Scope
-from hindbrain.services.experience.erasing import ExperienceErasure
+from hindbrain.services.experience.erasing import Value
+from hindbrain.services.forgetting import OUT_OF_REACH, Forgetting, walk_sentence
 from hindbrain.services.gateway import Gateway, recorded
-from hindbrain.services.missions.erasing import OUT_OF_REACH, MissionErasure, sentence
+from hindbrain.services.missions.erasing import MissionErasure, sentence
 from hindbrain.stores.port import Mark, Writer
 from hindbrain.stores.vector_port import Shelf
 
@@ -32,6 +33,8 @@ _SAME_MOST = 500  # rows with the words of a value that are looked at
 class EvidenceErasure:
     """What `forget` and `reject` do to evidence."""
 
+    name = "evidence"
+
     def __init__(
         self,
         brains: Brains,
@@ -39,8 +42,8 @@ class EvidenceErasure:
         observations: Observations,
         batches: Batches,
         cards: CardErasure,
-        experience: ExperienceErasure,
         missions: MissionErasure,
+        forgetting: Forgetting,
         clock: Callable[[], int],
     ) -> None:
         self._brains = brains
@@ -48,8 +51,8 @@ class EvidenceErasure:
         self._observations = observations
         self._batches = batches
         self._cards = cards
-        self._experience = experience
         self._missions = missions
+        self._forgetting = forgetting
         self._clock = clock
 
     @staticmethod
@@ -86,7 +89,7 @@ class EvidenceErasure:
             "evidence_id": row.id,
             "reached": reached,
             "unreached": unreached,
-            "rendered": f"Forgot {row.id} in {len(reached)} place(s).{sentence(reached)} {OUT_OF_REACH}",
+            "rendered": f"Forgot {row.id} in {len(reached)} place(s).{sentence(reached)}{walk_sentence(reached)} {OUT_OF_REACH}",
         }
 
     def all_brains(self, home: Brain | None) -> list[Brain]:
@@ -121,8 +124,31 @@ class EvidenceErasure:
             self._batches.put_anew(opened, writer, rows, at=now, documents=True)
             erased = writer.erase_evidence(ids)
             missions = self._missions.reach(caller, opened, writer, [row.content], values)
-        self._experience.withdraw(caller, opened, [row.content], values)
-        return {"rows": erased, "cards": cards, **self._missions.cleared(opened, missions).told()}
+        walked = self._forgetting.walk(caller, opened, [row.content], values)
+        return {"rows": erased, "cards": cards, **self._missions.cleared(opened, missions).told(), **walked}
+
+    def forget_value(self, caller: Caller, opened: OpenBrain, value: Value) -> int:
+        """Erase the rows that hold a forgotten value, deleted ones too; what stood around it stays, as rows of its own."""
+        rows = {row.id: row for text in value.texts for row in self._with_words(opened, text)}
+        deleted = [EvidenceId(mark.slug) for mark in opened.store.marks(kind=DELETED)]
+        rows |= opened.store.evidence(deleted, deleted=True)
+        hit = {id_: row for id_, row in rows.items() if value.held_by(row.content)}
+        if not hit:
+            return 0
+        now, live = self._clock(), set(opened.store.evidence(list(hit)))
+        with opened.store.writing() as writer:
+            writer.append(_act("evidence.forget", caller, value.salt, list(hit), now))
+            for id_ in hit:
+                writer.put_tombstone(row_print(value.salt, id_), at=now, by=caller.agent, reason="forgotten")
+                writer.drop_mark(id_, DELETED)
+            self._cards.reach(caller, opened, writer, list(hit), value.marks, value.salt)
+            self._batches.put_anew(opened, writer, list(hit.values()), at=now, documents=True)
+            for id_, row in hit.items():
+                spans = [(start, end) for mark, start, end in traces_of(row.content, value.salt) if mark in value.marks]
+                if id_ in live and spans:
+                    self._put_parts(writer, row, spans)
+            writer.erase_evidence(list(hit))
+        return len(hit)
 
     # -- reject ------------------------------------------------------------------------------------------------------
 
@@ -149,6 +175,10 @@ class EvidenceErasure:
     def _put_rest(self, caller: Caller, writer: Writer, row: Evidence, spans: Sequence[tuple[int, int]], now: int) -> None:
         note = Mark(slug=row.id, kind=DELETED, at=now, by=caller.agent, channel=caller.channel.value, note="rejected")
         writer.put_mark(note)
+        self._put_parts(writer, row, spans)
+
+    def _put_parts(self, writer: Writer, row: Evidence, spans: Sequence[tuple[int, int]]) -> None:
+        """What stood around some spans, as rows of its own."""
         whole = Chunk(start=0, end=len(row.content))
         rest = [_piece(row, row.content[part.start : part.end]) for part in without(whole, spans, row.content)]
         writer.put_evidence([(one, self._batches.words(one)) for one in rest])
@@ -174,7 +204,13 @@ def _piece(row: Evidence, content: str) -> Evidence:
         importance=row.importance,
         recorded_by=row.recorded_by,
     )
-    turn = Turn(text=content, speaker=row.speaker, role=row.role, said_at=row.said_at)
+    turn = Turn(
+        text=content,
+        speaker=row.speaker,
+        role=row.role,
+        said_at=row.said_at,
+        of_people=row.provenance is Provenance.HUMAN,
+    )
     made = scope.row(
         content, thread=row.thread, position=row.position, chunk_index=row.chunk_index, message=row.message, turn=turn
     )

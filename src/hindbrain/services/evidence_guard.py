@@ -5,7 +5,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from hindbrain.domain.errors import HygieneRefused, InvalidParams
+from hindbrain.domain.caller import Caller, Channel
+from hindbrain.domain.errors import HumanNeeded, HygieneRefused, InvalidParams
+from hindbrain.domain.evidence import Provenance
 from hindbrain.engines.hygiene import Finding, has_conflict_markers, scan
 from hindbrain.engines.text import folds
 from hindbrain.policy.evidence import TAG_MAX, TAGS_MOST
@@ -16,9 +18,11 @@ from hindbrain.services.gateway import STANDS_ALONE, Gateway, recorded
 
 __all__ = [
     "Secret",
+    "check_human",
     "check_tags",
     "check_word",
     "check_words",
+    "default_provenance",
     "field_hint",
     "row_print",
     "secrets_in",
@@ -45,6 +49,20 @@ class Secret:
     end: int
     line: int
     refusal: HygieneRefused
+
+
+def default_provenance(channel: Channel) -> Provenance:
+    """What an observation is taken for when nobody says: trust follows the channel."""
+    return {Channel.HUMAN: Provenance.HUMAN, Channel.RESEARCH: Provenance.RESEARCH}.get(channel, Provenance.RUNTIME)
+
+
+def check_human(caller: Caller, provenance: Provenance | None) -> None:
+    """Refuse a word that only a person can give: that what is written is a person's."""
+    if provenance is Provenance.HUMAN and caller.channel is not Channel.HUMAN:
+        raise HumanNeeded(
+            f"provenance human is for people; this call came by the channel {caller.channel.value}",
+            fix="leave provenance out, or ask a person to record it in a terminal",
+        )
 
 
 def check_word(value: str, name: str, most: int) -> str:

@@ -18,7 +18,7 @@ from hindbrain.domain.anchor import Anchor
 from hindbrain.domain.brain import Brain
 from hindbrain.domain.caller import Caller, Channel
 from hindbrain.domain.errors import HindbrainError, HumanNeeded, InvalidParams, PathRefused, StoreUnavailable
-from hindbrain.domain.evidence import Domain, EvidenceId, Provenance, SourceType
+from hindbrain.domain.evidence import Domain, EvidenceId, Provenance, SourceType, is_machine
 from hindbrain.engines.chunking import Shape, shape_of
 from hindbrain.engines.transcripts import Format, Reading, Turn, cleaned, detected, from_document, from_lines
 from hindbrain.policy.evidence import (
@@ -36,7 +36,7 @@ from hindbrain.policy.evidence import (
 from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.evidence_anchor import Anchors, Placed, anchor_at
 from hindbrain.services.evidence_batch import Batches, Kept
-from hindbrain.services.evidence_guard import check_tags, check_word, check_words, field_hint
+from hindbrain.services.evidence_guard import check_human, check_tags, check_word, check_words, default_provenance, field_hint
 from hindbrain.services.evidence_rows import Piece, Scope, pieces_of
 from hindbrain.services.gateway import Gateway
 from hindbrain.stores.evidence_files import Ignoring, digest_of, lines_of, looks_binary, opened_file, text_files
@@ -158,6 +158,7 @@ class Ingest:
 
     def _placed(self, caller: Caller, request: Request) -> Placed:
         provenance = request.provenance or Provenance.HUMAN
+        check_human(caller, request.provenance)
         if request.domain is Domain.GLOBAL and caller.channel is not Channel.HUMAN:
             raise HumanNeeded(
                 "only a person fills the medulla from files; agents record single observations",
@@ -190,25 +191,11 @@ class Ingest:
             branch_local=request.branch_local,
         )
 
-    def contained(self, caller: Caller, brain: Brain, path: str) -> None:
-        """Over MCP an agent reads what belongs to its project; a process of the user could read the rest by itself anyway."""
-        if caller.channel is Channel.HUMAN or caller.reads_files:
-            return
-        real = os.path.realpath(path)
-        found = self._brains.covering(real if os.path.isdir(real) else os.path.dirname(real))
-        if found is None or found.name != brain.name:
-            raise HumanNeeded(
-                f"{path[:200]!r} lies outside of {brain.display_name}; reading it into memory takes a person",
-                fix="a person runs it in a terminal, or pipes the text in: hindbrain memory ingest -",
-            )
-
     # -- sources -----------------------------------------------------------------------------------------------------
 
     def _path(self, job: "_Job", path: str, progress: Progress) -> None:
         if "\x00" in path or not os.path.isabs(path):
             raise PathRefused(f"{path[:120]!r} is not an absolute path", fix="give a file or a directory")
-        for one in (path, *job.request.ignoring.more):
-            self.contained(job.caller, self._home(job), one)
         real = os.path.realpath(path)
         if not os.path.exists(real):
             raise PathRefused(f"{path[:200]!r} does not exist", fix="give a file or a directory that exists")
@@ -228,14 +215,6 @@ class Ingest:
                 if isinstance(failure, OSError) and failure.errno in _DISK:
                     raise
                 job.tally.refuse([_unread(name, failure)])
-
-    def _home(self, job: "_Job") -> Brain:
-        """The brain whose files an agent may read: its own, also for what goes to the medulla."""
-        if job.caller.channel is Channel.HUMAN or job.placed.brain.root is not None:
-            return job.placed.brain
-        return self._anchors.placed(
-            job.caller, domain=Domain.PROJECT, provenance=Provenance.RUNTIME, kind=None, anchor_id=None, cwd=None
-        ).brain
 
     def _file(self, job: "_Job", path: str, name: str, progress: Progress | None) -> None:
         with opened_file(path) as file:
@@ -313,9 +292,14 @@ class Ingest:
     @staticmethod
     def _outdated(job: "_Job", scope: Scope, seen: Iterable[EvidenceId]) -> set[EvidenceId]:
         where = Where(source=scope.source, source_type=scope.source_type.value, anchor_ids=(scope.anchor.id,), wing=scope.wing)
-        same = (scope.room, scope.domain, scope.field, scope.provenance)
+        same = (scope.room, scope.domain, scope.field)
         rows = job.opened.store.each_evidence(where)
-        return {row.id for row in rows if (row.room, row.domain, row.field, row.provenance) == same} - set(seen)
+        return {
+            row.id
+            for row in rows
+            if (row.room, row.domain, row.field) == same
+            and (row.provenance is scope.provenance or (is_machine(row.role) and scope.provenance is Provenance.HUMAN))
+        } - set(seen)
 
     def _count(self, job: "_Job", scope: Scope, pieces: Iterator[Piece]) -> None:
         """What an ingest would do, by the ids it would make."""
@@ -363,6 +347,7 @@ class Ingest:
                 return form, iter(turns), reading
         text, replaced = _decoded(data)
         reading.replaced += replaced
+        text = reading.without_own(text)
         return Format.TEXT, iter([Turn(text=text)] if text.strip() else []), reading
 
     def _told(self, brain: Brain, request: Request, tally: _Tally) -> dict[str, Any]:
@@ -418,7 +403,11 @@ class _Job:
 
     def scope(self, source: str, kind: SourceType, now: int) -> Scope:
         request = self.request
-        default = Provenance.RESEARCH if kind is SourceType.PROJECT else Provenance.HUMAN
+        default = {
+            SourceType.PROJECT: Provenance.RESEARCH,
+            SourceType.CONVERSATION: Provenance.HUMAN,
+            SourceType.MANUAL: default_provenance(self.caller.channel),
+        }[kind]
         return Scope(
             source=source,
             source_type=kind,

@@ -1,16 +1,17 @@
 """Reindex: sources that an older version read are read again. A source that is gone keeps its rows, and is counted."""
 
-import json
 import os
 from collections.abc import Callable
 from typing import Any
 
 from hindbrain.domain.anchor import Anchor, AnchorKind
 from hindbrain.domain.caller import Caller
-from hindbrain.domain.errors import HindbrainError, StoreUnavailable
+from hindbrain.domain.errors import HindbrainError, PathRefused, StoreUnavailable
 from hindbrain.domain.evidence import Domain, Provenance
+from hindbrain.domain.stored import stored_json
 from hindbrain.engines.transcripts import Format
 from hindbrain.policy.evidence import NORMALIZE_VERSION
+from hindbrain.services.authority import Authority
 from hindbrain.services.brains import Brains
 from hindbrain.services.evidence_ingest import Ingest, Request
 from hindbrain.services.routing import Router
@@ -22,10 +23,11 @@ __all__ = ["Reindex"]
 class Reindex:
     """`memory.reindex`."""
 
-    def __init__(self, brains: Brains, router: Router, ingest: Ingest) -> None:
+    def __init__(self, brains: Brains, router: Router, ingest: Ingest, authority: Authority) -> None:
         self._brains = brains
         self._router = router
         self._ingest = ingest
+        self._authority = authority
 
     def run(self, caller: Caller, *, force: bool, dry_run: bool, progress: Callable[[int, int, str], None]) -> dict[str, Any]:
         """Read stale sources again, or all of them."""
@@ -44,7 +46,7 @@ class Reindex:
                 if dry_run:
                     continue
                 try:
-                    self._ingest.contained(caller, brain, path)
+                    self._check(caller, path)
                     kept = self._ingest.again(caller, opened, path, source.source, request, anchor)
                 except StoreUnavailable:
                     raise
@@ -58,10 +60,17 @@ class Reindex:
             "rendered": told
         }
 
+    def _check(self, caller: Caller, path: str) -> None:
+        """A person may have recorded files of other places; an agent does not have them read again."""
+        if not self._authority.reaches(caller, os.path.realpath(path)):
+            raise PathRefused(
+                f"{path[:200]!r} is outside this caller's repository", fix="a person can read it again in a terminal"
+            )
+
 
 def _asked(source: Source) -> tuple[str | None, Request, Anchor]:
     """How a source was taken in: where its file lies, if it has one, and everything that was said of it."""
-    held = json.loads(source.scope)
+    held = stored_json(source.scope, "source")
     anchor = Anchor(kind=AnchorKind(held["kind"]), id=held["anchor"], parent=held["parent"])
     root = anchor.id.removeprefix("worktree://") if anchor.kind is AnchorKind.WORKTREE else None
     path = source.source if os.path.isabs(source.source) else os.path.join(root, source.source) if root else None

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from hindbrain.domain.anchor import Anchor
 from hindbrain.domain.errors import HindbrainError, HygieneRefused, Rejected
-from hindbrain.domain.evidence import Domain, Evidence, EvidenceId, Provenance, SourceType, evidence_id
+from hindbrain.domain.evidence import Domain, Evidence, EvidenceId, Provenance, SourceType, evidence_id, is_machine
 from hindbrain.engines.chunking import Chunk, Shape, chunked, is_short, without
 from hindbrain.engines.text import terms
 from hindbrain.engines.transcripts import Turn
@@ -38,12 +38,13 @@ class Scope:
 
     def row(self, content: str, *, thread: str | None, position: int, chunk_index: int, message: str, turn: Turn) -> Evidence:
         """One row. Inside a thread each place is its own; elsewhere the same text is the same observation."""
+        provenance = self.provenance_of(turn)
         made = evidence_id(
             content,
             anchor=self.anchor,
             domain=self.domain,
             field=self.field,
-            provenance=self.provenance,
+            provenance=provenance,
             wing=self.wing,
             room=self.room,
             thread=thread,
@@ -54,7 +55,7 @@ class Scope:
             content=content,
             source=self.source or f"hindbrain://evidence/{made}",
             source_type=self.source_type,
-            provenance=self.provenance,
+            provenance=provenance,
             anchor=self.anchor,
             added_at=self.added_at,
             domain=self.domain,
@@ -73,6 +74,11 @@ class Scope:
             recorded_by=self.recorded_by,
             said_at=turn.said_at,
         )
+
+    def provenance_of(self, turn: Turn) -> Provenance:
+        """That of the source; what a machine said in a conversation is no person's word."""
+        machine = self.provenance is Provenance.HUMAN and is_machine(turn.role) and not turn.of_people
+        return Provenance.RUNTIME if machine else self.provenance
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,7 @@ from hindbrain.domain.archive import FORMAT
 from hindbrain.domain.brain import MEDULLA, Brain
 from hindbrain.domain.caller import Caller, Channel
 from hindbrain.domain.claim import Claim, parse, slug_of
-from hindbrain.domain.errors import HindbrainError, HumanNeeded, InvalidParams, PathRefused
+from hindbrain.domain.errors import HindbrainError, HumanNeeded, InvalidParams
 from hindbrain.domain.evidence import EvidenceId
 from hindbrain.domain.ledger import Act
 from hindbrain.domain.typed import decoded
@@ -74,14 +74,7 @@ class Exchange:
         self, caller: Caller, *, target: str, tier: str | None, progress: Callable[[int, int, str], None]
     ) -> dict[str, Any]:
         """Write everything of a brain as a .tar.gz of plain files."""
-        path = Path(target).expanduser()
-        if not path.is_absolute() or "\x00" in target:
-            raise PathRefused(f"{target[:120]!r} is not an absolute path", fix="give an absolute file name ending in .tar.gz")
-        if os.path.lexists(path):
-            raise InvalidParams(f"{path} exists already", fix="choose a name that is free; an export never overwrites")
-        if not path.parent.is_dir():
-            raise InvalidParams(f"{path.parent} is not a directory", fix="choose a directory that exists")
-        self._brains.home.refuse_target(path)
+        path = Path(target)
         brain = self._router.named(caller, tier)
         with self._brains.use(brain) as opened:
             self._reconciler.fresh(opened)
@@ -101,9 +94,12 @@ class Exchange:
         progress: Callable[[int, int, str], None],
     ) -> dict[str, Any]:
         """Read an export into the caller's brain. Every claim passes the gateway; what is refused is named with its reason."""
-        path = Path(source).expanduser()
-        if not path.is_absolute() or "\x00" in source:
-            raise PathRefused(f"{source[:120]!r} is not an absolute path", fix="give the absolute file name of an export")
+        path = Path(source)
+        if not as_candidates and not dry_run and caller.channel is not Channel.HUMAN:
+            raise HumanNeeded(
+                "only a person imports an archive as it is; an agent imports candidates",
+                fix="give as_candidates, or ask a person to run the import in a terminal",
+            )
         if tier == MEDULLA and caller.channel is not Channel.HUMAN:
             raise HumanNeeded(
                 "only a person restores the medulla from an export; agents share by promoting",

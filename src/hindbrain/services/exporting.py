@@ -10,6 +10,7 @@ import msgspec
 
 from hindbrain.domain.archive import FORMAT, MANIFEST, Manifest, Sum
 from hindbrain.domain.errors import StoreUnavailable
+from hindbrain.domain.stored import stored_json
 from hindbrain.engines.archiving import Kind, carried, is_history, line_of, member_name
 from hindbrain.policy.carrying import CARRIED, LEFT_TABLES, LOCAL_MARKS, LOCAL_META, ORIGIN_KEY
 from hindbrain.services.boot import plain_entry
@@ -79,7 +80,7 @@ def tables_of(opened: OpenBrain) -> Tables:
 def _identity(opened: OpenBrain) -> tuple[str, str]:
     """Name and id under which a brain is told. One that was restored and not written to since is the brain that it came from; one
     that went on is itself, and remembers where the other stood."""
-    origin = json.loads(opened.store.meta(ORIGIN_KEY) or "{}")
+    origin = stored_json(opened.store.meta(ORIGIN_KEY) or "{}", "meta")
     if origin and opened.store.head()[0] == origin["seq"]:
         return origin["name"], origin["id"]
     if origin and origin["name"] != opened.brain.name and os.path.isabs(origin["name"]):

@@ -6,22 +6,25 @@ import os
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from hindbrain.domain.brain import Brain, BrainId
 from hindbrain.domain.caller import Caller
-from hindbrain.domain.errors import HindbrainError, InvalidParams
+from hindbrain.domain.errors import HindbrainError, InvalidParams, PathRefused
 from hindbrain.domain.graph import Edge, Node
 from hindbrain.engines.crossing import Crossing, RepositoryText, crossings, named_paths, package_names
 from hindbrain.policy.federation import MOST_BYTES, MOST_FILES, MOST_REPOSITORIES
+from hindbrain.services.authority import ANALYSIS, Authority
 from hindbrain.services.brains import Brains, OpenBrain
-from hindbrain.services.graph_access import ANALYSIS
+from hindbrain.services.graph_access import check_member
 from hindbrain.services.graphs import Graphs, Wish
 from hindbrain.services.routing import Router, refuse_home_directory
 from hindbrain.stores.graph import LocalGraph
 from hindbrain.stores.graph_port import GraphArrays
 from hindbrain.stores.memory import MemoryStore
+from hindbrain.stores.ordinary_file import open_ordinary
 from hindbrain.stores.repository import canonical_root, main_path
 
 __all__ = ["Federation"]
@@ -37,10 +40,11 @@ _SIGNS = (".git", "package.json", "Cargo.toml", "pyproject.toml", "go.mod")
 class Federation:
     """Builds and proposes analyses over several repositories."""
 
-    def __init__(self, brains: Brains, router: Router, graphs: Graphs, clock: Callable[[], int]) -> None:
+    def __init__(self, brains: Brains, router: Router, graphs: Graphs, authority: Authority, clock: Callable[[], int]) -> None:
         self._brains = brains
         self._router = router
         self._graphs = graphs
+        self._authority = authority
         self._clock = clock
 
     # -- federate ----------------------------------------------------------------------------------------------------
@@ -58,7 +62,7 @@ class Federation:
         """One graph of several repositories, with ids that begin with the name of each."""
         start = time.perf_counter()
         wanted = self._checked(repos)
-        analysis = self._analysis(name or "-".join(sorted(wanted))[:60])
+        analysis = self._analysis(caller, name or "-".join(sorted(wanted))[:60])
         ingested: list[dict[str, Any]] = []
         skipped: list[dict[str, str]] = []
         texts: list[RepositoryText] = []
@@ -79,6 +83,7 @@ class Federation:
             found = crossings(texts) if detect else []
             graph.merge(_CROSS, [], [_edge(one) for one in found])
             nodes, edges, _ = graph.counts()
+            opened.brain = replace(opened.brain, ingest_roots=tuple(sorted(main_path(path) for path in wanted.values())))
             self._brains.home.save(opened.brain, nodes=nodes, edges=edges)
         progress(len(wanted), len(wanted), "done")
         answer = {
@@ -114,22 +119,21 @@ class Federation:
             name, path = repo.get("name", ""), repo.get("path", "")
             if not _NAME.fullmatch(name) or name in wanted or name == _CROSS:
                 raise InvalidParams(f"{name[:64]!r} is no name for a repository here", fix="give each a short name of its own")
-            if not os.path.isabs(path) or "\x00" in path:
-                raise InvalidParams(
-                    f"{path[:120]!r} is not an absolute path", fix="give the absolute directory of the repository"
-                )
             if repo.get("adapter", "code") != "code":
                 raise InvalidParams("only the adapter code is federated", fix="leave adapter out")
-            wanted[name] = canonical_root(path)
+            wanted[name] = path
             refuse_home_directory(wanted[name])
         return wanted
 
-    def _analysis(self, name: str) -> Brain:
+    def _analysis(self, caller: Caller, name: str) -> Brain:
         if not _NAME.fullmatch(name):
             raise InvalidParams(f"{name[:64]!r} is no name for an analysis", fix="use letters, digits, dots and dashes")
         home = self._brains.home
         root = ANALYSIS + name
-        return home.project(root) or home.register(root, brain_id=None, now=self._clock())
+        known = home.project(root)
+        if known is not None:
+            check_member(caller, self._router.route(caller).brain, known)
+        return known or home.register(root, brain_id=None, now=self._clock())
 
     @staticmethod
     def _drop_others(graph: LocalGraph, names: set[str]) -> None:
@@ -182,9 +186,7 @@ class Federation:
     def propose(self, caller: Caller, *, scope: str | None, max_repos: int, execute: bool, progress: Progress) -> dict[str, Any]:
         """Repositories that the caller's own one speaks of, with what says so; ingested only on request."""
         root = self._router.write_route(caller).root or ""
-        if scope and "\x00" in scope:
-            raise InvalidParams("the scope holds a NUL character", fix="name a directory of your own project")
-        start = canonical_root(os.path.join(root, scope)) if scope else root
+        start = scope or root
         if start != root and not start.startswith(root.rstrip("/") + "/"):
             raise InvalidParams(f"{scope!r} lies outside {root}", fix="name a directory of your own project")
         own = _texts("", start, _listed(start))
@@ -192,7 +194,7 @@ class Federation:
         for path, text in sorted(own.files.items()):
             for relative, evidence, confidence in named_paths(path, text):
                 _note(found, canonical_root(os.path.join(start, relative)), evidence, f"{path} names {relative}", confidence)
-        for neighbour in _neighbours(root):
+        for neighbour in (one for one in _neighbours(root) if self._authority.reaches(caller, one)):
             theirs = _texts("", neighbour, _listed(neighbour))
             packages = package_names(theirs.files)
             for path, text in sorted(own.files.items()):
@@ -206,7 +208,8 @@ class Federation:
             for one in crossings(pair):
                 if one.kind in ("api_contract", "shared_config"):
                     _note(found, neighbour, one.kind, f"both have {one.key}", "medium" if one.kind == "api_contract" else "low")
-        places = {path: told for path, told in found.items() if path != root and _is_repository(path)}
+        others = {path: told for path, told in found.items() if path != root and self._authority.reaches(caller, path)}
+        places = {path: told for path, told in others.items() if _is_repository(path)}
         rank = {"high": 0, "medium": 1, "low": 2}
         order = sorted(places, key=lambda path: (rank[places[path]["confidence"]], path))[:max_repos]
         proposed = [{"name": _short(path, order), "path": path, **places[path]} for path in order]
@@ -305,9 +308,9 @@ def _texts(name: str, root: str, paths: Sequence[str] | Mapping[str, object]) ->
         try:
             if os.path.islink(full) or os.path.getsize(full) > MOST_BYTES:
                 continue
-            with open(full, encoding="utf-8", errors="strict") as file:
-                files[path] = file.read()
-        except (OSError, ValueError):
+            with open_ordinary(full, follow=False) as file:
+                files[path] = file.read(MOST_BYTES).decode("utf-8")
+        except (OSError, ValueError, PathRefused):
             continue  # gone meanwhile, or no text
     return RepositoryText(name=name, files=files, packages=package_names(files))
 

@@ -4,14 +4,15 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from hindbrain.domain.claim import Claim, parse
+from hindbrain.domain.claim import Claim
 from hindbrain.engines.ranking import coverage, joined, meaning, weighed
 from hindbrain.engines.text import query_terms, terms
 from hindbrain.policy.recall import BEAT_CANDIDATES, BEAT_MIN_SCORE, LOOKUP_CLAIMS, QUERY_TERMS, RECENT_ROWS
+from hindbrain.services.arrivals import claim_of
 from hindbrain.services.brains import OpenBrain
 from hindbrain.services.explaining import BELOW_FLOOR, WAITS, Trace, Tried, boosts_of, ranks
 from hindbrain.services.gateway import claim_terms
-from hindbrain.services.reconcile import CONFLICT, Reconciler
+from hindbrain.services.reconcile import CONFLICT, SECRET, Reconciler, kept_out_fix
 from hindbrain.services.retrieval import Gathered, Retrieval, Served
 from hindbrain.services.routing import Gap, gap
 from hindbrain.services.rows import DEMOTION, GRADED_WRONG, Row, RowMaker
@@ -19,6 +20,9 @@ from hindbrain.stores.port import Version
 from hindbrain.stores.vector_port import Shelf
 
 __all__ = ["Feed", "Feeds"]
+
+_WAITING = "adoption_waits"
+_NAMED = (CONFLICT, SECRET)  # files that are not served, and that every answer names
 
 
 @dataclass(slots=True)
@@ -120,13 +124,20 @@ class Feeds:
         gaps = []
         if not self._reconciler.fresh(opened, wait=self._patient):
             gaps.append(gap("warming", f"claim files of {opened.brain.display_name} changed on disk and are being taken in"))
-        marked = {mark.slug: None for mark in opened.store.marks(kind=CONFLICT)}
-        self._reconciler.stale_rows(opened, marked)  # a merge that was finished in place leaves the directory's time as it was
-        for mark in opened.store.marks(kind=CONFLICT) if marked else ():
+        marked = {mark.slug: None for kind in _NAMED for mark in opened.store.marks(kind=kind)}
+        self._reconciler.stale_rows(opened, marked)  # a file that was put right in place leaves the directory's time as it was
+        for mark in [one for kind in _NAMED for one in opened.store.marks(kind=kind)] if marked else ():
             path = opened.holding(mark.slug).file(mark.slug)
-            gaps.append(
-                gap(CONFLICT, f"{path} has merge-conflict markers and is not served", "resolve the markers in that file by hand")
-            )
+            if mark.kind == CONFLICT:
+                why, fix = "has merge-conflict markers", "resolve the markers in that file by hand"
+            else:
+                why, fix = f"holds a secret ({mark.note})", kept_out_fix(mark.kind, path)
+            gaps.append(gap(mark.kind, f"{path} {why} and is not served", fix))
+        if lost := opened.lost_directory():
+            gaps.append(gap("memory_directory_gone", *lost))
+        if waiting := sum(opened.waiting.values()):
+            text = f"{waiting} claim files of {opened.brain.display_name} are beyond memory_adopt_cap and are not served"
+            gaps.append(gap(_WAITING, text, "a person looks at them and raises memory_adopt_cap in config.toml"))
         if lag := opened.store.lag():
             gaps.append(gap("index_lag", f"the text index is {lag} acts behind", "hindbrain doctor"))
         return gaps
@@ -162,7 +173,7 @@ class Feeds:
             waits = DEMOTION in marks.get(slug, set()) and not marked
             if waits and tried is None:
                 continue
-            claim = parse(version.text, fallback_label=slug)
+            claim = claim_of(version)
             covered = coverage(words, set(terms(claim.label)), said.get(slug, ()), found.frequencies, found.total)
             near = meaning(gathered.cosines.get(turn))
             fit = joined(covered, near)
@@ -228,7 +239,7 @@ class Feeds:
         """Superseded versions that match, labelled; only on request."""
         words, now, rows = set(query_terms(query or "")), self._clock(), []
         for version in opened.store.ended(limit=5_000):
-            claim = parse(version.text, fallback_label=version.slug)
+            claim = claim_of(version)
             if words and words & set(claim_terms(claim)):
                 rows.append(self._maker.row(opened, version, now=now, match="history", score=None, claim=claim))
             if len(rows) == limit:
@@ -241,7 +252,7 @@ class Feeds:
         marks: set[str] = {mark.slug for mark in opened.store.marks(kind=DEMOTION)}
         fresh = []
         for version in opened.store.recent(limit + len(marks)):
-            claim = parse(version.text, fallback_label=version.slug)
+            claim = claim_of(version)
             if version.slug not in marks and not self._maker.is_stale(claim, now):
                 fresh.append((version, claim, 0.0))
         return self.rows(opened, fresh[:limit], match="recent", scored=False)
@@ -251,7 +262,7 @@ class Feeds:
         self._reconciler.fresh(opened)
         words, rows = query_terms(query or ""), []
         for version in opened.store.as_of(at):
-            claim = parse(version.text, fallback_label=version.slug)
+            claim = claim_of(version)
             score = coverage(words, set(terms(claim.label)), set(claim_terms(claim)), {}, 0) if words else 0.0
             if version.active and (not words or score >= BEAT_MIN_SCORE):
                 row = self._maker.row(opened, version, now=at, match="as_of", score=round(score, 4), claim=claim)

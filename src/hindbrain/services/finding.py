@@ -11,6 +11,7 @@ from hindbrain.domain.caller import Caller
 from hindbrain.domain.errors import HindbrainError, InvalidParams
 from hindbrain.engines.scopes import Scope, scope_of
 from hindbrain.policy.text_search import GLOB_TOP_K
+from hindbrain.services.authority import Authority
 from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.code_rows import CodeFound
 from hindbrain.services.graphs import Graphs
@@ -31,11 +32,12 @@ Progress = Callable[[int, int, str], None]
 class Finding:
     """What callers ask of code. Reads; only `auto_ingest` writes, through the projects."""
 
-    def __init__(self, brains: Brains, router: Router, graphs: Graphs, projects: Projects) -> None:
+    def __init__(self, brains: Brains, router: Router, graphs: Graphs, projects: Projects, authority: Authority) -> None:
         self._brains = brains
         self._router = router
         self._graphs = graphs
         self._projects = projects
+        self._authority = authority
         self._text = TextSearch()
 
     @cached_property
@@ -128,7 +130,10 @@ class Finding:
         brain = self._router.write_route(caller)
         with self._brains.use(brain) as opened:
             roots = [root for root, _ in self._roots(opened)]
-        meant = [path for path in _directories(scope, caller.root, roots) if not any(contains(root, path) for root in roots)]
+        named = [path for path in _directories(scope, caller.root, roots) if not any(contains(root, path) for root in roots)]
+        meant = [path for path in named if self._authority.reaches(caller, path)]
+        if os.path.isabs(scope) and not meant and not any(contains(root, os.path.realpath(scope)) for root in roots):
+            self._authority.source(caller, scope)  # refused with the reason, whether or not the directory exists
         if not meant:
             return []
         if len(meant) > 1:

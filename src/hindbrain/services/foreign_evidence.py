@@ -12,6 +12,7 @@ from hindbrain.domain.ledger import Act
 from hindbrain.engines.chunking import Shape
 from hindbrain.engines.legacy import Observed
 from hindbrain.engines.legacy_cards import known
+from hindbrain.engines.own_text import without_own_text
 from hindbrain.engines.transcripts import Turn
 from hindbrain.policy.evidence import PATH_MAX
 from hindbrain.services.brains import OpenBrain
@@ -84,7 +85,10 @@ class ForeignEvidence:
         check_words(self._gateway, opened, names, (seen.source, seen.thread, seen.id), site=SITE)
         # A chunk of a document stands in its place among the others; a row by itself is found by what it says alone.
         thread = seen.thread or (seen.source if seen.chunk_index is not None and seen.source else None)
-        turn = Turn(text=seen.content, thread=thread, message=seen.id, speaker=seen.speaker)
+        content = without_own_text(seen.content)
+        if not content.strip():
+            raise InvalidParams("the row says nothing but what Hindbrain itself showed", fix="leave it where it is")
+        turn = Turn(text=content, thread=thread, message=seen.id, speaker=seen.speaker)
         (piece,) = pieces_of(self._gateway, opened, [turn], salt, default_thread=None, shape=Shape.MESSAGE, site=SITE)
         scope = Scope(
             source=seen.source,

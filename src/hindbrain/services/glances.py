@@ -6,7 +6,7 @@ from pathlib import Path
 
 from hindbrain.domain.brain import Brain
 from hindbrain.services.brains import Brains
-from hindbrain.services.reconcile import CONFLICT
+from hindbrain.services.reconcile import CONFLICT, SECRET
 from hindbrain.stores.glance import Glance
 from hindbrain.stores.glance_file import Stamp, file_glance, graph_counts, stamp_of
 from hindbrain.stores.port import BrainStore
@@ -42,13 +42,13 @@ class Glances:
         """The numbers of its database."""
         published = brain.root is None  # what a project published is a pointer there, and counts in the medulla
         if self._brains.served:
-            return self._store(brain).glance(published=published, marks=(CONFLICT,))
+            return self._store(brain).glance(published=published, marks=(CONFLICT, SECRET))
         path = self._brains.home.brain_dir(brain) / "brain.db"
         stamp = stamp_of(path)  # before it is read: what comes between is seen the next time
         with self._lock:
             if (held := self._seen.get(path)) is not None and held[0] == stamp:
                 return held[1]
-        found = file_glance(path, brain.id, published=published, marks=(CONFLICT,))
+        found = file_glance(path, brain.id, published=published, marks=(CONFLICT, SECRET))
         with self._lock:
             self._seen[path] = (stamp, found)
         return found

@@ -52,7 +52,8 @@ class Grades:
         for brain in self._brains_for(caller, tier):
             with self._brains.use(brain) as opened:
                 self._reconciler.fresh(opened)
-                for slug, live in opened.store.live(slugs).items():
+                own = [slug if slug.isascii() else opened.slug_for(slug) for slug in slugs]
+                for slug, live in opened.store.live(own).items():
                     found += 1
                     grades.append(self._grade(caller, opened, slug, live, feedback))
         if not found:

@@ -5,19 +5,20 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from hindbrain.domain.brain import Brain
-from hindbrain.domain.caller import Caller
+from hindbrain.domain.brain import Brain, contains
+from hindbrain.domain.caller import Caller, Channel
 from hindbrain.domain.errors import BrainlessRoot, InvalidParams, UnknownBrain
 from hindbrain.domain.graph import Node
+from hindbrain.domain.read_errors import UnknownNode
 from hindbrain.policy.activation import PROOF, SHOWN
+from hindbrain.services.authority import ANALYSIS
 from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.routing import Router
 from hindbrain.services.warm_graph import WarmGraph, WarmGraphs
 from hindbrain.stores.learned import SessionMark
 
-__all__ = ["ANALYSIS", "GraphAccess", "Held", "blocked", "proof_state"]
+__all__ = ["ANALYSIS", "GraphAccess", "Held", "blocked", "check_member", "proof_state"]
 
-ANALYSIS = "analysis:"
 _NEXT = {
     "ready_to_edit": ("impact", "Look at the impact of the first result, then edit it."),
     "proving": ("impact", "Check the first result: its impact shows what hangs on it."),
@@ -92,6 +93,19 @@ def blocked(schema: str, reason: str, **more: Any) -> dict[str, Any]:
     return {"schema": schema, **more, **following("blocked"), "reason": reason, "rendered": reason}
 
 
+def _is_member(own: Brain, analysis: Brain) -> bool:
+    return any(contains(own.root or "", one) or contains(one, own.root or "") for one in analysis.ingest_roots)
+
+
+def check_member(caller: Caller, own: Brain | None, analysis: Brain) -> None:
+    """An analysis holds the code of several repositories: only their own agents ask it, and a person."""
+    if caller.channel is Channel.HUMAN or (own is not None and _is_member(own, analysis)):
+        return
+    raise UnknownBrain(
+        f"{analysis.name[:100]!r} is no analysis of this project", fix="federate makes one with your project in it"
+    )
+
+
 class GraphAccess:
     """Opens the graph of a caller: its project's with the claims, or an analysis by name."""
 
@@ -119,6 +133,7 @@ class GraphAccess:
             found = self._brains.home.project(brain)
             if found is None:
                 raise UnknownBrain(f"there is no {brain[:100]!r}", fix="federate makes one; instances lists what there is")
+            check_member(caller, route.brain, found)
             return found, True
         if brain is not None and (route.brain is None or brain not in (route.brain.root, route.brain.display_name)):
             raise InvalidParams(
@@ -157,8 +172,25 @@ class GraphAccess:
     def resolve(self, held: Held, name: str) -> int | None:
         return held.graph.names.resolve(name)
 
+    def no_node(self, held: Held, name: str) -> UnknownNode:
+        """The error of a call that needs a node which the graph does not have."""
+        near = held.graph.names.nearest(name, SHOWN.suggestions)
+        fix = f"name one of the suggestions: {', '.join(near)}" if near else "find its id with: search"
+        return UnknownNode(_missed(held, name), fix=fix, suggestions=near)
+
     def unknown(self, held: Held, schema: str, name: str, **more: Any) -> dict[str, Any]:
         """An answer about a node that there is not, with ids that look like it."""
         near = held.graph.names.nearest(name, SHOWN.suggestions)
-        hint = f" Nearest: {', '.join(near)}." if near else ""
-        return blocked(schema, f"there is no node {name[:200]!r}.{hint}", suggestions=near, exit_code=1, **more)
+        missed = _missed(held, name)
+        hint = f" {'Name one by its id' if _shared(held, name) else 'Nearest'}: {', '.join(near)}." if near else ""
+        return blocked(schema, f"{missed}.{hint}", suggestions=near, exit_code=1, **more)
+
+
+def _shared(held: Held, name: str) -> bool:
+    return len(held.graph.names.called(name)) > 1
+
+
+def _missed(held: Held, name: str) -> str:
+    """Why a name leads to no node: several have it, or none."""
+    number = len(held.graph.names.called(name))
+    return f"{number} nodes are called {name[:200]!r}" if number > 1 else f"there is no node {name[:200]!r}"

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from hindbrain.services.authority import Authority
 from hindbrain.services.brains import Brains
 from hindbrain.services.federation import Federation
 from hindbrain.services.graph_access import GraphAccess
@@ -18,10 +19,10 @@ __all__ = ["GraphRoom"]
 class GraphRoom:
     """One of each."""
 
-    def __init__(self, brains: Brains, router: Router, graphs: Graphs, clock: Callable[[], int]) -> None:
+    def __init__(self, brains: Brains, router: Router, graphs: Graphs, authority: Authority, clock: Callable[[], int]) -> None:
         self.access = GraphAccess(brains, router, clock)
         self.learning = Learning(self.access, clock)
         self.queries = GraphQueries(self.access, self.learning)
         self.history = GraphHistory(self.access, clock)
         self.views = GraphViews(self.access)
-        self.federation = Federation(brains, router, graphs, clock)
+        self.federation = Federation(brains, router, graphs, authority, clock)

@@ -1,14 +1,12 @@
 """Graph views: a neighbourhood for a terminal, and a graph as a file that other tools open."""
 
-import os
-import secrets
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from hindbrain.domain.caller import Caller
-from hindbrain.domain.errors import InvalidParams, PathRefused
+from hindbrain.domain.errors import InvalidParams
 from hindbrain.domain.graph import Node
 from hindbrain.engines.drawing import svg
 from hindbrain.engines.fence import shown
@@ -18,6 +16,7 @@ from hindbrain.engines.subgraph import Part, around, tree, whole
 from hindbrain.policy.activation import COLUMNS, EXPORT_EDGES, EXPORT_INLINE
 from hindbrain.services.call import Retrieved
 from hindbrain.services.graph_access import GraphAccess, Held, blocked, following, provenance
+from hindbrain.stores.atomic import write_new
 
 __all__ = ["GraphViews"]
 
@@ -94,9 +93,6 @@ class GraphViews:
         self, caller: Caller, *, form: str, target: str | None, node: str | None, depth: int, brain: str | None
     ) -> dict[str, Any]:
         """A graph or a neighbourhood in a common format, as a file or, when it is small, in the answer."""
-        path = _free(target) if target is not None else None
-        if path is not None:
-            self._access.home.refuse_target(path)
         with self._access.held(caller, brain) as held:
             net = held.graph.net
             most = EXPORT_EDGES[form]
@@ -105,7 +101,7 @@ class GraphViews:
             else:
                 row = self._access.resolve(held, node)
                 if row is None:
-                    return {"ok": False, **self._access.unknown(held, "hindbrain-graph-export-v0", node)}
+                    raise self._access.no_node(held, node)
                 part, title = around(net, row, depth, most), net.ids[row]
             text = self._written(held, part, form, title)
         told: dict[str, Any] = {
@@ -117,11 +113,11 @@ class GraphViews:
             "bytes": len(text.encode()),
             "limit_edges": most,
         }
-        if path is not None:
-            _write(path, text)
+        if target is not None:
+            write_new(Path(target), text.encode())
             left = f" {part.left_out} edges were left out." if part.left_out else ""
-            text_told = f"Wrote {told['nodes']} nodes and {told['edges']} edges to {path}.{left}"
-            return told | {"path": str(path), "rendered": text_told}
+            text_told = f"Wrote {told['nodes']} nodes and {told['edges']} edges to {target}.{left}"
+            return told | {"path": target, "rendered": text_told}
         if told["bytes"] > EXPORT_INLINE:
             raise InvalidParams(
                 f"the export has {told['bytes']} bytes: too many for an answer",
@@ -161,27 +157,3 @@ def _described(held: Held, rows: list[int]) -> list[dict[str, Any]]:
         }
         for row, node, brief in zip(rows, held.nodes(rows), held.briefs(rows), strict=True)
     ]
-
-
-def _free(target: str) -> Path:
-    path = Path(target).expanduser()
-    if not path.is_absolute() or "\x00" in target:
-        raise PathRefused(f"{target[:120]!r} is not an absolute path", fix="give an absolute file name")
-    if os.path.lexists(path):
-        raise InvalidParams(f"{path} exists already", fix="choose a name that is free; an export never overwrites")
-    if not path.parent.is_dir():
-        raise InvalidParams(f"{path.parent} is not a directory", fix="choose a directory that exists")
-    return path
-
-
-def _write(path: Path, text: str) -> None:
-    # A name nobody can guess: a link that waits under a known one would be written through.
-    temporary = path.with_name(f".{secrets.token_hex(8)}.tmp")
-    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.replace(temporary, path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise

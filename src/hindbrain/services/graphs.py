@@ -8,9 +8,10 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from hindbrain.domain.brain import contains
+from hindbrain.domain.brain import Brain, contains
 from hindbrain.domain.errors import Busy
 from hindbrain.domain.graph import Edge, FileFacts, Node
+from hindbrain.domain.stored import stored_number
 from hindbrain.policy.graph import STRENGTHS
 from hindbrain.policy.ingest import INGEST_SECONDS, INGEST_WAIT_SECONDS, RACY_NS, TOGETHER_EDGES, TOGETHER_LEAST
 from hindbrain.services import anchors
@@ -75,9 +76,12 @@ class Ingested:
 class Graphs:
     """The graphs of all brains of this process."""
 
-    def __init__(self, home: str, clock: Callable[[], int]) -> None:
+    def __init__(
+        self, home: str, clock: Callable[[], int], holds: Callable[[Brain, str], bool] = lambda brain, place: True
+    ) -> None:
         self._home = home
         self._clock = clock
+        self._holds = holds  # whether a directory still holds what a brain took in from there
 
     # -- taking in ---------------------------------------------------------------------------------------------------
 
@@ -94,7 +98,7 @@ class Graphs:
         """The same for files that changed; None, and no new generation, when none did."""
         graph = _graph(opened)
         with self._alone(graph, opened):
-            place = next((one for one in self._places(graph) if one.root == wish.root), None)
+            place = next((one for one in self.places(opened) if one.root == wish.root), None)
             if place is None or not os.path.isdir(place.root):
                 return None
             found = self._list(place, wish)
@@ -226,9 +230,18 @@ class Graphs:
         ]
 
     def places(self, opened: OpenBrain) -> list[Place]:
-        """The ingest roots of a brain's graph, oldest first."""
-        graph = opened.graph
-        return [] if graph is None else self._places(graph)
+        """The ingest roots of a brain's graph, oldest first. Where another repository lies by now, nothing is read."""
+        graph, root = opened.graph, opened.brain.root or ""
+        known = [] if graph is None else self._places(graph)
+        return [one for one in known if contains(root, main_path(one.root)) or self._holds(opened.brain, one.root)]
+
+    def follow(self, opened: OpenBrain, old: str) -> None:
+        """The checkout of a brain moved: what was taken in from the old directory lies in the new one."""
+        graph, new = opened.graph if opened.graph_path.exists() else None, opened.brain.root or ""
+        if graph is not None:
+            rows = json.loads(graph.meta("roots") or "[]")
+            told = [[new + root.removeprefix(old) if contains(old, root) else root, *rest] for root, *rest in rows]
+            graph.set_meta("roots", json.dumps(told))
 
     def behind(self, opened: OpenBrain, *, checkout: str | None = None) -> list[str]:
         """Files that are other than the graph has them, new or gone. `checkout` is the worktree that is meant, if it is not the
@@ -237,7 +250,7 @@ class Graphs:
         graph = opened.graph if opened.graph_path.exists() else None
         if graph is None:
             return found
-        for place in self._places(graph):
+        for place in self.places(opened):
             root = _as_in(place.root, checkout)
             known = _below(graph.files(), place.prefix, None)
             listed = listing(root, patterns=place.patterns, without=(self._home,)).files if os.path.isdir(root) else ()
@@ -268,7 +281,7 @@ class Graphs:
 
     @staticmethod
     def _never_below(opened: OpenBrain, graph: LocalGraph) -> None:
-        graph.raise_generation(int(opened.store.meta("graph.generation") or 0))
+        graph.raise_generation(stored_number(opened.store.meta("graph.generation"), "meta"))
 
     @staticmethod
     def _remember(opened: OpenBrain, graph: LocalGraph) -> None:

@@ -7,12 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from hindbrain.domain.claim import Claim, parse
+from hindbrain.engines.code.comments import code_lines
 from hindbrain.engines.light_graph import evidence_path, light_graph
 from hindbrain.services import anchors
 from hindbrain.services.brains import OpenBrain
 from hindbrain.stores.port import Edge, Node, Version
 
-__all__ = ["LINES", "cited_lines", "cited_lines_stand", "claim_graph", "line_anchors", "line_state", "reground", "symbol_node"]
+__all__ = ["LINES", "cited_code_stands", "cited_lines", "claim_graph", "line_anchors", "line_state", "reground", "symbol_node"]
 
 LINES = "line_anchor"  # kind of the note that holds what cited lines said when the claim was written
 _LINE = re.compile(r":(\d+)(?:-(\d+))?$")
@@ -95,17 +96,25 @@ def _anchored(opened: OpenBrain) -> Iterator[tuple[Version, dict[str, str]]]:
 
 
 def line_anchors(values: Iterable[str], root: str | None) -> str:
-    """What the cited lines say now, as a note to compare with later; empty when no evidence names a line."""
+    """What the cited lines and files say now, as a note to compare with later; empty when no cited file can be read."""
     kept: dict[str, Any] = {}
     for value in values:
-        match = _LINE.search(value.strip())
-        lines = _lines(root, evidence_path(value)) if match and root is not None else None
-        if match is None or not lines:
+        path = evidence_path(value)
+        content = anchors.content(root, path) if root is not None and path else None
+        if content is None:
             continue
+        match = _LINE.search(value.strip())
+        code = code_lines(path, content)
+        if match is None:
+            kept[value] = {"path": path, "code": _code_digest(code)}
+            continue
+        lines = _split(content)
         first = int(match[1])
         last = min(int(match[2] or first), first + _LONGEST)
         if 1 <= first <= last <= len(lines):
-            kept[value] = {"path": evidence_path(value), "lines": [first, last], "said": _said(lines, first, last)}
+            cited = [line for number, line in code if first <= number <= last]
+            said = _said(lines, first, last) | ({"code": _digest(cited), "height": len(cited)} if cited else {})
+            kept[value] = {"path": path, "lines": [first, last], "said": said}
     return json.dumps(kept, ensure_ascii=False) if kept else ""
 
 
@@ -113,8 +122,9 @@ def line_state(note: str, path: str, root: str) -> list[dict[str, Any]]:
     """Where the lines that a claim cites in a file are today: `same`, `moved` to another line, or `changed`."""
     found = []
     for value, anchor in json.loads(note).items() if note else ():
-        if anchor["path"] == path:
-            found.append({"evidence": value, "cited_line": anchor["lines"][0], **_where(anchor, _lines(root, path) or [])})
+        if anchor["path"] == path and "lines" in anchor:
+            content = anchors.content(root, path) or b""
+            found.append({"evidence": value, "cited_line": anchor["lines"][0], **_where(anchor, path, content)})
     return found
 
 
@@ -125,23 +135,43 @@ def cited_lines(opened: OpenBrain, slug: str, path: str) -> dict[str, Any]:
     return {"lines": found} if found else {}
 
 
-def cited_lines_stand(note: str, evidence: Iterable[str], path: str, root: str) -> bool:
-    """Whether every line that a claim cites in a file still says what it said, wherever it is now, and it cites nothing else."""
+def cited_code_stands(note: str, evidence: Iterable[str], path: str, root: str) -> bool:
+    """Whether all that a claim cites in a file still says what it said.
+
+    A cited line may be elsewhere now. Comments and blank lines that were added, edited or removed change no code.
+    """
     cited = {value for value in evidence if evidence_path(value) == path}
-    states = {one["evidence"]: one["cited_lines"] for one in line_state(note, path, root)}
-    return bool(cited) and all(states.get(value) in ("same", "moved") for value in cited)
+    states = {one["evidence"]: one["cited_lines"] in ("same", "moved") for one in line_state(note, path, root)}
+    whole = {value: one["code"] for value, one in json.loads(note).items() if one["path"] == path and "code" in one}
+    content = anchors.content(root, path) if whole else None
+    if content is not None:
+        now = _code_digest(code_lines(path, content))
+        states |= {value: code == now for value, code in whole.items()}
+    return bool(cited) and all(states.get(value, False) for value in cited)
 
 
-def _where(anchor: Mapping[str, Any], lines: Sequence[str]) -> dict[str, Any]:
+def _where(anchor: Mapping[str, Any], path: str, content: bytes) -> dict[str, Any]:
     first, last = anchor["lines"]
     said = anchor["said"]
     height = last - first
+    lines = _split(content)
     places = [at for at in range(1, len(lines) - height + 1) if _digest(lines[at - 1 : at + height]) == said["text"]]
     if not places:
+        places = _code_places(said, code_lines(path, content)) if "code" in said else []
+        nearest = min(places, key=lambda at: abs(at - first), default=None)
+    else:
+        # Of several equal stretches the one with the same lines around it, then the nearest.
+        nearest = min(places, key=lambda at: (-_likeness(_said(lines, at, at + height), said), abs(at - first)))
+    if nearest is None:
         return {"cited_lines": "changed", "line_now": None}
-    # Of several equal stretches the one with the same lines around it, then the nearest.
-    best = min(places, key=lambda at: (-_likeness(_said(lines, at, at + height), said), abs(at - first)))
-    return {"cited_lines": "same" if best == first else "moved", "line_now": best}
+    return {"cited_lines": "same" if nearest == first else "moved", "line_now": nearest}
+
+
+def _code_places(said: Mapping[str, Any], code: Sequence[tuple[int, str]]) -> list[int]:
+    """The first lines of stretches that say the same but for their comments and blank lines."""
+    height = said["height"]
+    texts = [line for _, line in code]
+    return [code[at][0] for at in range(len(code) - height + 1) if _digest(texts[at : at + height]) == said["code"]]
 
 
 def _likeness(one: Mapping[str, str], other: Mapping[str, str]) -> int:
@@ -161,6 +191,10 @@ def _digest(lines: Sequence[str]) -> str:
     return hashlib.sha256("\n".join(line.strip() for line in lines).encode()).hexdigest()[:16]
 
 
-def _lines(root: str | None, path: str) -> list[str] | None:
-    content = anchors.content(root, path) if root is not None else None
-    return None if content is None else content.decode("utf-8", "replace").splitlines()
+def _code_digest(code: Sequence[tuple[int, str]]) -> str:
+    """Of a whole file; here indentation counts, as it does in Python."""
+    return hashlib.sha256("\n".join(line for _, line in code).encode()).hexdigest()[:16]
+
+
+def _split(content: bytes) -> list[str]:
+    return content.decode("utf-8", "replace").splitlines()

@@ -5,9 +5,12 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from hindbrain.domain.caller import FINISHER
 from hindbrain.engines.auditing import Numbers
 from hindbrain.policy.control import Params
 from hindbrain.services.adoption import Adoption
+from hindbrain.services.audience import Audience
+from hindbrain.services.authority import Authority
 from hindbrain.services.backfill import Backfill
 from hindbrain.services.bell import Bell
 from hindbrain.services.boot import Boot
@@ -25,6 +28,7 @@ from hindbrain.services.card_retrieval import CardRetrieval
 from hindbrain.services.cards import Cards
 from hindbrain.services.claim_list import ClaimList
 from hindbrain.services.claims import Claims
+from hindbrain.services.confirmation import Confirmation
 from hindbrain.services.consolidation import Consolidation
 from hindbrain.services.context import Context
 from hindbrain.services.contract import Contract
@@ -61,12 +65,15 @@ from hindbrain.services.experience.room import ExperienceRoom, rules_of
 from hindbrain.services.experience.survey import Survey
 from hindbrain.services.experience.telling import Telling
 from hindbrain.services.feeds import Feeds
+from hindbrain.services.file_erasure import CaseErasure, ExportErasure
 from hindbrain.services.foreign_evidence import ForeignEvidence
+from hindbrain.services.forgetting import Forgetting
 from hindbrain.services.gateway import Gateway
 from hindbrain.services.glances import Glances
 from hindbrain.services.grades import Grades
 from hindbrain.services.graphs import Graphs
 from hindbrain.services.handshakes import Handshakes
+from hindbrain.services.home_files import HomeFiles
 from hindbrain.services.ingests import Ingests
 from hindbrain.services.late_rooms import LateRooms
 from hindbrain.services.ledgers import Ledgers
@@ -91,7 +98,9 @@ from hindbrain.services.promotion import Promotion
 from hindbrain.services.recall import Recall
 from hindbrain.services.reconcile import Reconciler
 from hindbrain.services.recovery import Recovery
+from hindbrain.services.registered_places import RegisteredPlaces
 from hindbrain.services.release import ReleaseCheck
+from hindbrain.services.relocation import Relocation
 from hindbrain.services.repairs import Repairs
 from hindbrain.services.research import Research
 from hindbrain.services.retrieval import Retrieval
@@ -107,6 +116,10 @@ from hindbrain.settings import Settings
 from hindbrain.stores.home import Home
 
 __all__ = ["House"]
+
+
+def _unwatched(done: int, total: int, text: str) -> None:
+    """Nobody waits for what is done beside the calls."""
 
 
 class House(LateRooms):
@@ -131,9 +144,13 @@ class House(LateRooms):
         self.environ: Mapping[str, str] = environ or {}
         self.events = Events()
         self.bell = Bell(self.events)
+        self.registered_places = RegisteredPlaces(home)
+        self.confirmation = Confirmation(home, clock)
         self.brains = Brains(home, settings, open_store, self._on_open, bound_root)
         self.brains.committed = self.bell.committed
-        self.router = Router(self.brains, clock)
+        self.router = Router(self.brains, self.registered_places, clock)
+        self.audience = Audience(self.brains)
+        self.authority = Authority(home, self.brains, self.router, self.registered_places.covers)
         self.counters = Counters(self.brains, clock)
         self.refusals = Refusals(self.brains, self.router, home, clock)
         self.contract = Contract(home, self.brains, self.router)
@@ -157,7 +174,7 @@ class House(LateRooms):
         self.evidence_ingest = Ingest(self.brains, anchors, self.gateway, batches, clock)
         self.research = Research(self.brains, anchors, self.gateway, batches, clock)
         self.wake = Wake(home, self.brains, self.observations)
-        self.evidence_reindex = Reindex(self.brains, self.router, self.evidence_ingest)
+        self.evidence_reindex = Reindex(self.brains, self.router, self.evidence_ingest, self.authority)
         self.evidence_search = EvidenceSearch(self.brains, self.observations, self.retrieval)
         self.evidence_list = EvidenceList(self.brains, self.observations)
         cited = CardEvidence(self.brains, self.observations, self.gateway, batches, clock)
@@ -170,11 +187,24 @@ class House(LateRooms):
         self.mission_files = MissionFiles(self.mission_log)
         self.mission_log.mirrors.append(self.mission_files.mirror)
         undone = MissionErasure(self.gateway, self.mission_files, clock)
-        unlearned = CardErasure(self.brains, self.gateway, undone, clock)
+        forgetting = Forgetting(
+            self.gateway,
+            (
+                lambda: erased,
+                lambda: unlearned,
+                lambda: unlived,
+                lambda: self.boot,
+                lambda: self.mailbox.erasure,
+                lambda: self.cowork.erasure,
+                lambda: CaseErasure(home),
+                lambda: ExportErasure(home),
+            ),
+        )
+        unlearned = CardErasure(self.brains, self.gateway, undone, forgetting, clock)
         unlived = ExperienceErasure(self.gateway, clock)
-        reach = (unlearned, unlived, undone, clock)
-        erased = EvidenceErasure(self.brains, self.gateway, self.observations, batches, *reach)
-        self.erasure = Erasure(self.brains, self.router, self.gateway, self.reconciler, erased, *reach)
+        reach = (undone, forgetting, clock)
+        erased = EvidenceErasure(self.brains, self.gateway, self.observations, batches, unlearned, *reach)
+        self.erasure = Erasure(self.brains, self.router, self.gateway, self.reconciler, erased, unlearned, unlived, *reach)
         self.experience = ExperienceRoom(self.brains, self.router, self.gateway, clock, rules_of(settings))
         self.lines.depositing = lambda opened, journal: self.experience.of(opened, journal).heard
         self.telling = Telling(self.brains, self.router, clock)
@@ -190,12 +220,14 @@ class House(LateRooms):
         self.north = North(self.router, self.recall, self.context, self.contract, self.counters, instincts)
         self.card_retrieval = CardRetrieval(self.brains, self.observations, books, self.context)
         self.boot = Boot(self.brains, self.router, self.gateway, self.maker, clock)
-        self.graphs = Graphs(str(home.path), clock)
+        self.graphs = Graphs(str(home.path), clock, self.brains.bindings.holds)
         self.verify = Verify(str(home.path), self.graphs)
         self.watching = Watching(self.brains, self.graphs, self.events, enabled=resident and settings.flag("watch"))
         self.brains.before_close = self._before_close
         self.ingests = Ingests(home, self.graphs, self.reconciler, clock)
-        self.projects = Projects(home, self.brains, self.router, self.reconciler, self.ingests, clock)
+        self.relocation = Relocation(home, self.brains, self.graphs, clock)
+        self.watching.rebuild = lambda opened: self.ingests.rebuild(FINISHER, opened, _unwatched)
+        self.projects = Projects(home, self.brains, self.router, self.reconciler, self.ingests, self.relocation, clock)
         carried = EvidenceExchange(self.gateway, batches, clock)
         arrivals, foreign = Arrivals(self.brains, cited, self.gateway, clock), ForeignEvidence(self.gateway, batches, clock)
         outcomes = OutcomeArrivals(self.gateway, clock)
@@ -238,12 +270,13 @@ class House(LateRooms):
         taken = HouseGraph(
             self.brains, self.router, self.graphs, self.projects, room=lambda: self.graph, finding=lambda: self.finding
         )
-        self.guard = Guard(home, self.router, taken, clock)
+        self.guard = Guard(home, self.router, taken, self.authority, clock)
         # A notice may be the first that this process hears of missions: they are put together for it.
         self.guard.rechecks.append(lambda caller: self.missions.recheck(caller))
         self.handshakes = Handshakes(home, clock)
         self.recovery = Recovery(home, self.brains, self.router, self.contract, self.environ, self.handshakes)
-        self.repairs = Repairs(home, self.brains, self.embedding, self.graphs, self.ingests, clock)
+        files = HomeFiles(home, self.mission_files, self.embedder)
+        self.repairs = Repairs(home, self.brains, self.reconciler, self.embedding, self.graphs, self.ingests, clock, files)
         served = bool(settings.text("store_url"))
         environment = Environment(home, self.brains, self.router, self.environ, served=served)
         self.maintenance = Maintenance(self.brains, self.observations)
@@ -263,6 +296,7 @@ class House(LateRooms):
             clock,
             letters=lambda caller, weeks: self.letters.numbers.told(caller, weeks),
             cowork=lambda caller: self.cowork.checking.section(caller),
+            files=files,
         )
         self.model = Model(self.brains, self.router, self.embedder, self.embedding)
         self.model_report = ModelReport(self.brains, self.router, self._model_plan, self.environ, clock)

@@ -1,5 +1,6 @@
 """Ingests: one request to take something into a brain's graph, by the adapter it asks for, and what the answer says of it."""
 
+import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -79,6 +80,12 @@ class Ingests:
         if restored is not None:
             answer["agent_memory_restored"] = restored
         return answer
+
+    def rebuild(self, caller: Caller, opened: OpenBrain, progress: Progress) -> None:
+        """Make a graph that is gone again, from every root that it was made of and that is still there."""
+        brain = opened.brain
+        for root in dict.fromkeys(one for one in (brain.root, *brain.ingest_roots) if one and os.path.isdir(one)):
+            self.run(caller, opened, Request(path=root, mode=None if root == brain.root else "merge"), progress)
 
     @staticmethod
     def _mode(opened: OpenBrain, request: Request) -> str:

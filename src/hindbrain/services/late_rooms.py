@@ -107,7 +107,7 @@ class LateRooms:
         from hindbrain.services.finding import Finding
 
         house = self._house
-        return self._kept("finding", lambda: Finding(house.brains, house.router, house.graphs, house.projects))
+        return self._kept("finding", lambda: Finding(house.brains, house.router, house.graphs, house.projects, house.authority))
 
     @property
     def graph(self) -> "GraphRoom":
@@ -115,7 +115,7 @@ class LateRooms:
         from hindbrain.services.graph_room import GraphRoom
 
         house = self._house
-        return self._kept("graph", lambda: GraphRoom(house.brains, house.router, house.graphs, house.clock))
+        return self._kept("graph", lambda: GraphRoom(house.brains, house.router, house.graphs, house.authority, house.clock))
 
     @property
     def runs(self) -> "Runs":

@@ -1,6 +1,5 @@
 """Ledgers: show and verify the record of a brain."""
 
-import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 from hindbrain.domain.caller import Caller
 from hindbrain.domain.errors import LedgerBroken
 from hindbrain.domain.ledger import Break, Entry, breaks
+from hindbrain.domain.stored import stored_json
 from hindbrain.engines.act_words import act_words
 from hindbrain.services.brains import Brains
 from hindbrain.services.card_record import CardRecord
@@ -92,7 +92,7 @@ class Ledgers:
                 "hash": e.hash,
             }
             for e in entries
-            for payload in [json.loads(e.payload)]
+            for payload in [stored_json(e.payload, "ledger")]
         ]
         return {"ok": True, "schema": "hindbrain-ledger-show-v0", "brain": brain.name, "last": last, "entries": rows}
 

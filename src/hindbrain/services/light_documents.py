@@ -15,6 +15,7 @@ from hindbrain.domain.claim import looks_like_light
 from hindbrain.domain.errors import InvalidParams, PathRefused
 from hindbrain.domain.ledger import Act
 from hindbrain.domain.mission import EventType, EvidenceClass, MissionEvent
+from hindbrain.domain.stored import stored_record
 from hindbrain.domain.typed import converted, decoded
 from hindbrain.engines.code.extract import parse_file
 from hindbrain.engines.light_drift import CHECKS, Declared, Drift, Facts, covers, declared, drift, is_path, pair_drift, symbol_of
@@ -184,7 +185,7 @@ def _passed(opened: OpenBrain, test: str) -> bool | None:
         for stored in opened.store.mission_events(head.mission_id):
             if stored.event_type != EventType.TEST_RUN.value or (latest is not None and stored.at < latest[0]):
                 continue
-            event = decoded(stored.body, MissionEvent)
+            event = stored_record(stored.body, MissionEvent, "mission_event")
             command = str(event.payload.get("command") or event.target or "")
             if event.source == "runtime" and covers(command, test) and event.outcome.value in ("passed", "failed"):
                 latest = (stored.at, event.outcome.value == "passed")

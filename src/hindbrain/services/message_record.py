@@ -1,10 +1,10 @@
 """The record of messages: what the ledger says was said in the control loop, held against what the brain keeps of it. A text that
 was erased is no break; one that was changed, or that no entry records, is. Changes nothing."""
 
-import json
 from collections.abc import Iterator
 
 from hindbrain.domain.ledger import Break, Entry
+from hindbrain.domain.stored import stored_json
 from hindbrain.services.gateway import recorded
 from hindbrain.stores.port import BrainStore, StoredMessage
 
@@ -44,7 +44,7 @@ class MessageRecord:
 
     def _says(self, entry: Entry, message: StoredMessage) -> bool:
         try:
-            payload = json.loads(entry.payload)
+            payload = stored_json(entry.payload, "ledger")
         except ValueError:
             return False
         kept = {

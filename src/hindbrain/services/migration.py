@@ -21,6 +21,7 @@ from hindbrain.services.reconcile import Reconciler
 from hindbrain.services.routing import Router
 from hindbrain.services.rows import date_of
 from hindbrain.stores.atomic import write_text
+from hindbrain.stores.directories import make_directory
 from hindbrain.stores.files import digest_of
 from hindbrain.stores.locks import try_lock
 from hindbrain.stores.migration_backup import MigrationBackup
@@ -182,7 +183,7 @@ class Migration:
     def _back_up(self, caller: Caller, places: Places, moves: list[Move], roots: list[RootsFile]) -> MigrationBackup:
         """Copies of every file that will change and of the databases; the manifest is last and makes it valid."""
         MigrationBackup.sweep(self._home.medulla_dir)
-        self._home.medulla_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_directory(self._home.medulla_dir)
         backup = MigrationBackup.begin(self._home.medulla_dir, self._clock())
         try:
             for move in moves:

@@ -4,14 +4,13 @@ proposes only: the table is a person's."""
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from hindbrain.domain.brain import Brain, contains
 from hindbrain.domain.caller import Caller
 from hindbrain.domain.claim import Claim, body_text, parse
-from hindbrain.domain.errors import InvalidParams, PathRefused, TableRefused
+from hindbrain.domain.errors import InvalidParams, TableRefused
 from hindbrain.domain.migration import Placement, TableRow, moved_to, read_table, table_text
 from hindbrain.engines.light_graph import evidence_path
 from hindbrain.engines.triage import proposal
@@ -19,7 +18,8 @@ from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.ingest_roots import roots_files
 from hindbrain.services.reconcile import Reconciler
 from hindbrain.services.routing import Router
-from hindbrain.stores.atomic import write_text
+from hindbrain.stores.atomic import write_new
+from hindbrain.stores.ordinary_file import open_ordinary
 from hindbrain.stores.port import Version
 
 __all__ = ["SCHEMA", "MigrationPlan"]
@@ -51,7 +51,8 @@ class MigrationPlan:
             "rendered": _rendered(rows, counts, swept, not_served),
         }
         if target is not None:
-            answer["table"] = self._write(target, rows)
+            write_new(Path(target), table_text(rows).encode())
+            answer["table"] = target
             answer["rendered"] += f"\nThe table is in {answer['table']}."
         return answer
 
@@ -83,29 +84,14 @@ class MigrationPlan:
             has_origin_brain=claim.origin_brain is not None,
         )
 
-    @staticmethod
-    def _write(target: str, rows: Iterable[TableRow]) -> str:
-        path = Path(target).expanduser()
-        if not path.is_absolute() or "\x00" in target:
-            raise PathRefused(f"{target[:120]!r} is not an absolute path", fix="give the absolute name of a file to write")
-        if path.exists() or not path.parent.is_dir():
-            why = "exists already" if path.exists() else "lies in a directory that does not exist"
-            raise InvalidParams(
-                f"{path} {why}", fix="choose a free name in a directory that exists; a table is never overwritten"
-            )
-        write_text(path, table_text(rows))
-        return str(path)
-
     # -- a table against what is there -------------------------------------------------------------------------------
 
     @staticmethod
     def read(table: str) -> tuple[TableRow, ...]:
         """The rows of a table file."""
-        path = Path(table).expanduser()
-        if not path.is_absolute() or "\x00" in table:
-            raise PathRefused(f"{table[:120]!r} is not an absolute path", fix="give the absolute name of a table")
+        path = Path(table)
         try:
-            with path.open("rb") as file:
+            with open_ordinary(path) as file:
                 return read_table(file.read(_TABLE_MAX_BYTES).decode("utf-8"))
         except (OSError, UnicodeDecodeError) as wrong:
             raise InvalidParams(

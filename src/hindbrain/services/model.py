@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hindbrain.domain.brain import Brain
-from hindbrain.domain.caller import Caller
+from hindbrain.domain.caller import Caller, Channel
 from hindbrain.domain.errors import Busy, ModelRefused, ModelUnavailable
 from hindbrain.policy.embedding import LATE_DIMS, LATE_STOP_WORDS
 from hindbrain.services.brains import Brains
@@ -67,13 +67,15 @@ class Model:
             self._embedder.forget()
 
     def status(self, caller: Caller) -> dict[str, Any]:
-        """What there is, and how far each brain is that is open anyway, or is the caller's."""
+        """What there is, and how far the caller's brain is. A person also sees the other brains that are open."""
         standing = self._embedder.standing()
         model = self._embedder.installed()
         brains = {opened.brain.name: opened.brain for opened in self._brains.each_warm()}
         if (own := self._router.route(caller).brain) is not None:
             brains.setdefault(own.name, own)
-        rows = [self._row(brain) for brain in brains.values()]
+        # To count the vectors of a brain makes their file: an agent does that to no brain but its own and the shared one.
+        seen = [one for one in brains.values() if caller.channel is Channel.HUMAN or one == own or one.root is None]
+        rows = [self._row(brain) for brain in seen]
         answer: dict[str, Any] = {
             "state": standing.state.value,
             "stamp": standing.stamp,

@@ -9,6 +9,7 @@ from hindbrain.domain.adoption import AdoptionEvent
 from hindbrain.domain.caller import Caller, Channel
 from hindbrain.domain.errors import HindbrainError, Rejected
 from hindbrain.domain.ledger import Act
+from hindbrain.domain.stored import stored_json
 from hindbrain.policy.evidence import BATCH_ROWS, PATH_MAX, WORD_MAX
 from hindbrain.services.brains import OpenBrain
 from hindbrain.services.card_arrival import refusal
@@ -93,7 +94,7 @@ class OutcomeArrivals:
             for one in events:
                 if one.id not in there:
                     said = {"imported": True, "origin": origin} | (
-                        {"said": json.loads(one.metadata)} if one.metadata != "{}" else {}
+                        {"said": stored_json(one.metadata, "adoption")} if one.metadata != "{}" else {}
                     )
                     told = json.dumps(said, sort_keys=True, ensure_ascii=False)
                     writer.put_adoption(

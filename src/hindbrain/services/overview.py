@@ -15,7 +15,7 @@ from hindbrain.services.brains import Brains
 from hindbrain.services.counters import BEATS, QUERIES, Counters
 from hindbrain.services.cowork.attending import Present
 from hindbrain.services.glances import Glances, Seen
-from hindbrain.services.reconcile import CONFLICT
+from hindbrain.services.reconcile import CONFLICT, SECRET
 from hindbrain.services.routing import Router
 from hindbrain.services.rows import date_of
 
@@ -126,6 +126,8 @@ class Overview:
             cards.setdefault(tier, {})[status] = number
         if conflicts := glance.marks.get(CONFLICT, 0):
             health.add("warning", f"{conflicts} claim files have merge-conflict markers", "resolve the markers in these files")
+        if secrets := glance.marks.get(SECRET, 0):
+            health.add("warning", f"{secrets} claim files hold a secret and are not served", "hindbrain doctor")
         if self._counters.degraded == str(self._brains.home.brain_dir(brain)):
             health.add("error", "its counters cannot be written", "hindbrain doctor")
         beats = [at for at in (glance.beat_at, self._counters.last_beat(brain.name)) if at is not None]

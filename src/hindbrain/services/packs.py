@@ -13,6 +13,7 @@ from hindbrain.policy.doctrine import DOCTRINE_VERSION, HOSTS
 from hindbrain.services.brains import Brains
 from hindbrain.services.routing import Router
 from hindbrain.stores.atomic import write_text
+from hindbrain.stores.directories import SHARED, make_directory
 from hindbrain.stores.home import Home
 
 __all__ = ["Packs"]
@@ -44,7 +45,7 @@ class Packs:
             brain = self._router.write_route(caller)
             for name, text in planned.items():
                 place = Path(str(out), name)
-                place.parent.mkdir(parents=True, exist_ok=True)
+                make_directory(place.parent, mode=SHARED)
                 write_text(place, text, mode=0o644)
             with self._brains.use(brain) as opened, opened.store.writing() as writer:
                 payload: dict[str, str | int] = {"host": host, "files": len(planned), "doctrine": DOCTRINE_VERSION}

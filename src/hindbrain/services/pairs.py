@@ -10,7 +10,7 @@ from hindbrain.services.rows import WITNESS_SUPERSEDED, Row
 
 __all__ = ["conflicting_pairs"]
 
-_SHOWN = ("origin_brain", "store_brain", "source_agent", "age_ms", "text", "state", "contradicted_by_code")
+_SHOWN = ("origin_brain", "store_brain", "source_agent", "arrived_by", "age_ms", "text", "state", "contradicted_by_code")
 
 
 def conflicting_pairs(
@@ -22,7 +22,7 @@ def conflicting_pairs(
         by_slug.setdefault(row["slug"], {})[row["tier"]] = row
     found = []
     for slug, pair in by_slug.items():
-        if len(pair) < 2:
+        if len(pair) < 2 or slug not in mine or slug not in shared:  # its file went away since the rows were found
             continue
         witness = is_witness_pair(mine[slug], shared[slug], root)
         if not differ(mine[slug], shared[slug]):

@@ -5,7 +5,6 @@ A grammar that loops holds the interpreter and cannot be stopped from inside, so
 
 import os
 import signal
-import stat
 import sys
 from typing import Any, BinaryIO
 
@@ -15,6 +14,7 @@ from hindbrain.domain.typed import unpacker
 from hindbrain.engines.code.extract import parse_file
 from hindbrain.policy.graph import MAX_FILE_BYTES
 from hindbrain.stores.graph_rows import Packed, pack
+from hindbrain.stores.ordinary_file import is_ordinary
 
 __all__ = ["frame", "main", "unframed"]
 
@@ -41,7 +41,7 @@ def read(path: str, full: str, digest: str) -> Packed | str | None:
     handle = os.open(full, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
     with os.fdopen(handle, "rb") as file:
         facts = os.fstat(handle)
-        if not stat.S_ISREG(facts.st_mode):
+        if not is_ordinary(facts):
             return "not a regular file"
         data = file.read(MAX_FILE_BYTES + 1)
     if facts.st_size > len(data):

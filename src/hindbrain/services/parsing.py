@@ -6,8 +6,6 @@ Workers are shared by all brains of a process and kept for a while: a changed fi
 import atexit
 import os
 import selectors
-import subprocess
-import sys
 import threading
 import time
 from collections import deque
@@ -15,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import IO, NamedTuple, cast
 
 from hindbrain.domain.typed import unpacker
+from hindbrain.launcher import PIPE, TimeoutExpired, python_words, start
 from hindbrain.policy.ingest import BATCH_BYTES, BATCH_FILES, FILE_SECONDS, IDLE_SECONDS, SMALL_BYTES, WORKERS
 from hindbrain.services.parse_worker import frame
 from hindbrain.stores.graph_rows import Packed
@@ -49,15 +48,7 @@ class _Worker:
     """One child process with the files it was given and has not answered yet."""
 
     def __init__(self) -> None:
-        # -P keeps the working directory out of the import path: a repository must not lend its modules to us.
-        self.process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "hindbrain.services.parse_worker"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            bufsize=0,
-            cwd="/",
-            start_new_session=True,
-        )
+        self.process = start(python_words("hindbrain.services.parse_worker"), stdin=PIPE, stdout=PIPE, bufsize=0)
         self._input = cast("IO[bytes]", self.process.stdin)
         self.output = cast("IO[bytes]", self.process.stdout)
         self.waiting: deque[Wanted] = deque()
@@ -67,8 +58,11 @@ class _Worker:
     def give(self, files: Sequence[Wanted]) -> None:
         self.waiting.extend(files)
         left = memoryview(frame((FILE_SECONDS, [(one.path, one.full, one.digest) for one in files])))
-        while left:
-            left = left[self._input.write(left) :]
+        try:
+            while left:
+                left = left[self._input.write(left) :]
+        except BrokenPipeError:
+            return  # the process is gone: its end is read next, and another one gets what it was given
 
     def hear(self) -> list[bytes]:
         """The answers that are whole by now; EOFError when the process is gone."""
@@ -91,7 +85,7 @@ class _Worker:
         self.output.close()
         try:
             self.process.wait(timeout=1)
-        except subprocess.TimeoutExpired:
+        except TimeoutExpired:
             self.process.kill()
             self.process.wait()
 

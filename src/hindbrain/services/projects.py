@@ -1,40 +1,39 @@
 """Projects: how a directory gets its brain, and how it gives back what it got. No brain is born in silence."""
 
-import hmac
 import json
 import os
 import secrets
 import shutil
-import stat
-import uuid
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from hindbrain.domain.brain import Brain, BrainId, contains
+from hindbrain.domain.brain import Brain, contains
 from hindbrain.domain.caller import Caller, Channel
 from hindbrain.domain.errors import (
     AlreadyCovered,
     FederationNeeded,
-    HumanNeeded,
     InvalidParams,
     MedullaForbidsCode,
     PathRefused,
     UnknownBrain,
 )
-from hindbrain.domain.ledger import Act
 from hindbrain.engines.guard_recovery import federation
 from hindbrain.services.brains import Brains, OpenBrain
-from hindbrain.services.evidence_anchor import note_former
 from hindbrain.services.ingests import Ingests, Request
-from hindbrain.services.reconcile import CONFLICT, Reconciler
+from hindbrain.services.reconcile import CONFLICT, SECRET, Reconciler
+from hindbrain.services.relocation import Relocation
 from hindbrain.services.routing import Router, refuse_home_directory
 from hindbrain.stores.atomic import write_text
+from hindbrain.stores.directories import SHARED, make_directory
 from hindbrain.stores.files import ClaimDirectory
 from hindbrain.stores.home import IGNORED_IN_REPO, REPO_DIR, Home
+from hindbrain.stores.identity import carried_witness, small_text
 from hindbrain.stores.repository import canonical_root, is_project, main_path, repository_of
 
 __all__ = ["Projects"]
@@ -43,7 +42,6 @@ BOOTSTRAP = "m1nd-project-brain-bootstrap-v0"
 WARNING = (
     "memory and letters in .hindbrain/ will be committed with this repository; hindbrain init --private keeps them out of git"
 )
-_SMALL_BYTES = 65_536  # of what a repository brings along beside its claims: an id, a witness, some names
 
 
 class Projects:
@@ -56,6 +54,7 @@ class Projects:
         router: Router,
         reconciler: Reconciler,
         ingests: Ingests,
+        relocation: Relocation,
         clock: Callable[[], int],
     ) -> None:
         self._home = home
@@ -63,6 +62,7 @@ class Projects:
         self._router = router
         self._reconciler = reconciler
         self._ingests = ingests
+        self._relocation = relocation
         self._clock = clock
 
     # -- bootstrap ---------------------------------------------------------------------------------------------------
@@ -80,7 +80,6 @@ class Projects:
         """Take a repository's files, or a brain's own claim files, into a brain; with project_root it creates the brain."""
         self._ingests.check(request)
         target = self._existing(request.path) if request.adapter != "code" else self._existing_directory(request.path)
-        self._refuse_elsewhere(caller, target)
         medulla_store = str(self._home.medulla_dir / "agent-memory")
         if tier == "medulla" or (project_root is None and canonical_root(target) == canonical_root(medulla_store)):
             return self._ingest_medulla(target, request.adapter)
@@ -107,25 +106,6 @@ class Projects:
             "routing": {"bound_project_root": brain.root, "session": caller.session},
             **{key: own[key] for key in ("files_loaded", "refused") if key in own},
         }
-
-    def _refuse_elsewhere(self, caller: Caller, target: str) -> None:
-        """Over MCP an agent may have no shell: what it takes in lies in its own project, or a person takes it in."""
-        here = caller.root or caller.told_root
-        if caller.reads_files or caller.channel is Channel.HUMAN or here is None:
-            return
-        own = repository_of(here)
-        covering = self._brains.covering(here)
-        roots = {own.root, own.worktree, here, *([covering.root] if covering and covering.root else [])}
-        seen = {target, main_path(target)}
-        if not any(contains(root, path) for root in roots for path in seen) and not (covering and covering.covers(target)):
-            why = f"{target[:200]!r} lies outside of {here}; taking it in takes a person"
-            # Said of any place alike: whether there is a repository is not told to who may not look.
-            way = federation(covering.root, target, repo=target, present=False, why=why) if covering and covering.root else None
-            raise HumanNeeded(
-                why,
-                fix=f"a person runs it in a terminal: hindbrain ingest {target[:200]}",
-                **({"federation": msgspec.to_builtins(way)} if way is not None else {}),
-            )
 
     def _refuse_managed(self, target: str) -> None:
         """What Hindbrain keeps for itself is nobody's source: another brain's memory lies there, too."""
@@ -163,6 +143,8 @@ class Projects:
             opened.brain = replace(opened.brain, ingest_roots=(*opened.brain.ingest_roots, request.path))
             self._home.add_ingest_root(request.path, opened.brain.root or "")
             self._home.save(opened.brain, nodes=answer["node_count"], edges=answer["edge_count"])
+            self._brains.bindings.bind(opened.brain, request.path)
+        self._relocation.tell_lineage(opened)
         return answer
 
     @staticmethod
@@ -197,14 +179,18 @@ class Projects:
         """Take in a brain's own claim files; those with an unfinished merge are kept out and named."""
         began = self._clock()
         looked_at = self._take_in(opened)
-        refused = opened.store.marks(kind=CONFLICT)
+        refused = [*opened.store.marks(kind=CONFLICT), *opened.store.marks(kind=SECRET)]
         return {
             "ok": True,
             "schema": "hindbrain-ingest-v0",
             "adapter": "light",
             "files_loaded": looked_at - sum(mark.at >= began for mark in refused),
             "refused": [
-                {"path": str(opened.holding(mark.slug).file(mark.slug)), "reason": "conflict_marker"} for mark in refused
+                {
+                    "path": str(opened.holding(mark.slug).file(mark.slug)),
+                    "reason": "conflict_marker" if mark.kind == CONFLICT else "hygiene",
+                }
+                for mark in refused
             ],
         }
 
@@ -219,7 +205,8 @@ class Projects:
         if os.path.isdir(main_path(root)):
             root = main_path(root)
         refuse_home_directory(root)
-        moved_from = self._moved(caller, root)
+        self._relocation.refuse_replaced(root)
+        moved_from = self._relocation.follow(caller, root)
         existing = self._home.project(root)
         if existing is not None:
             self._router.bind(caller, existing)
@@ -230,9 +217,11 @@ class Projects:
                 f"{root} is covered by the brain of {covering.root}: you are home already",
                 fix="go on; memory of this directory lives in that brain",
             )
-        brain = self._home.register(root, brain_id=self._carried_id(root), now=self._clock())
+        brain = self._home.register(root, brain_id=self._relocation.joined_id(caller, root), now=self._clock())
+        self._brains.bindings.bind(brain)
         with self._brains.use(brain) as opened:
-            self._note(caller, opened, "brain.create", {})
+            self._relocation.note(caller, opened.store, "brain.create", {})
+            self._relocation.tell_lineage(opened)
         self._router.bind(caller, brain)
         return brain, False, None
 
@@ -244,38 +233,34 @@ class Projects:
             if path.is_symlink():
                 raise PathRefused(f"{path} is a link; memory is kept in real directories only", fix="look at where it leads")
 
-    def _note(self, caller: Caller, opened: OpenBrain, act: str, payload: dict[str, Any]) -> None:
-        with opened.store.writing() as writer:
-            writer.append(
-                Act(act=act, subject="brain", actor=caller.agent, channel=caller.channel, at=self._clock(), payload=payload)
-            )
-
     # -- init and uninit ---------------------------------------------------------------------------------------------
-
-    @staticmethod
-    def _carried_id(root: str) -> BrainId | None:
-        """The stable id that travels with the repository, if it carries one."""
-        try:
-            found = json.loads(_small(Path(root, REPO_DIR, "brain.json")))
-            return BrainId(str(uuid.UUID(found["id"])))
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            return None
 
     def init(self, caller: Caller, *, path: str, private: bool, progress: Callable[[int, int, str], None]) -> dict[str, Any]:
         """Give a repository its brain, with memory that travels with git. Also adopts the memory a clone brought along."""
-        start = self._existing_directory(path)
-        root = repository_of(start).root
+        repository = repository_of(self._existing_directory(path))
+        root = repository.root
+        warns = repository.git and not private
         refuse_home_directory(root)
         self._refuse_links(Path(root) / REPO_DIR)
-        brain, reused, moved_from = self._bootstrap(caller, root)
         carried = Path(root) / REPO_DIR
-        written = self._write_repo_files(carried, brain, private)
-        self._leave_witness(carried, brain)
+        with _writable(carried):
+            brain, reused, moved_from = self._bootstrap(caller, root)
+            try:
+                written = self._write_repo_files(carried, brain, private)
+                self._leave_witness(carried, brain)
+            except OSError:
+                if not reused:
+                    self._unregister(brain)
+                raise
+        self._brains.bindings.bind(brain)
         with self._brains.use(brain) as opened:
             moved = self._move_claims(opened, carried / "agent-memory")
-            self._note(caller, opened, "brain.init", {"private": private})
+            self._relocation.note(caller, opened.store, "brain.init", {"private": private})
+            before = opened.store.arrived(Channel.FILE.value)
             for place in opened.places:
                 self._reconciler.scan(opened, place)
+            adopted = max(0, opened.store.arrived(Channel.FILE.value) - before)
+            waiting = sum(opened.waiting.values())
             request = Request(path=root, incremental=opened.brain.last_ingest_ms is not None)
             ingest = self._take_tree(caller, opened, request, progress)
         return {
@@ -286,17 +271,24 @@ class Projects:
             "reused_existing_brain": reused,
             "moved_from": moved_from,
             "claims_moved": moved,
+            "claims_adopted": adopted,
+            "claims_waiting": waiting,
             "written": written,
             "private": private,
-            "warning": None if private else WARNING,
+            "warning": WARNING if warns else None,
             "ingest": ingest,
-            "rendered": "\n".join([_welcome(root, moved_from), *([] if private else [WARNING])]),
+            "rendered": "\n".join([_welcome(root, moved_from), *_adoption(adopted, waiting), *([WARNING] if warns else [])]),
         }
+
+    def _unregister(self, brain: Brain) -> None:
+        """Take back a brain that was born a moment ago: a refused init leaves none."""
+        self._brains.drop(brain)
+        shutil.rmtree(self._home.brain_dir(brain), ignore_errors=True)
 
     @staticmethod
     def _write_repo_files(carried: Path, brain: Brain, private: bool) -> list[str]:
         ignored = [*IGNORED_IN_REPO, *(["agent-memory/", "inbox.jsonl"] if private else [])]
-        (carried / "agent-memory").mkdir(mode=0o755, parents=True, exist_ok=True)
+        make_directory(carried / "agent-memory", mode=SHARED)
         files = {
             "brain.json": json.dumps({"schema": "hindbrain-brain-v0", "id": brain.id}, indent=2) + "\n",
             ".gitignore": "\n".join(ignored) + "\n",
@@ -304,7 +296,7 @@ class Projects:
         written = []
         for name, text in files.items():
             target = carried / name
-            if not _is_file(target) or (name == ".gitignore" and _small(target) != text):
+            if not _is_file(target) or (name == ".gitignore" and small_text(target) != text):
                 write_text(target, text, mode=0o644)
                 written.append(f"{REPO_DIR}/{name}")
         return written
@@ -314,15 +306,8 @@ class Projects:
         known = self._home.brain_dir(brain) / "witness"
         if not known.exists():
             write_text(known, secrets.token_hex(16) + "\n")
-        if not (carried / ".witness").exists():
+        if carried_witness(str(carried.parent)) != self._brains.bindings.witness(brain):
             write_text(carried / ".witness", known.read_text(encoding="ascii"))
-
-    def _witnessed(self, root: str, brain: Brain) -> bool:
-        try:
-            told = _small(Path(root, REPO_DIR, ".witness"))
-            return hmac.compare_digest(told, (self._home.brain_dir(brain) / "witness").read_text(encoding="ascii"))
-        except (OSError, ValueError):
-            return False
 
     def _move_claims(self, opened: OpenBrain, target: Path) -> int:
         """Claims that lay beside the owner go into the repository, history too; each is whole in one place or the other."""
@@ -331,7 +316,7 @@ class Projects:
         for facts in list(source.scan()):
             with source.lock(facts.slug, wait_s=30):
                 if not carried.file(facts.slug).exists():
-                    os.makedirs(carried.history_path, mode=0o700, exist_ok=True)
+                    make_directory(carried.history_path)
                     for _, path in source.history(facts.slug):
                         shutil.move(str(path), str(carried.history_path / path.name))
                     shutil.move(str(source.file(facts.slug)), str(carried.file(facts.slug)))
@@ -343,38 +328,37 @@ class Projects:
                     moved += 1
         return moved
 
-    def _moved(self, caller: Caller, root: str) -> str | None:
-        """A repository that was moved keeps its brain: it carries the id and the witness of one whose old root is gone."""
-        carried = self._carried_id(root)
-        if carried is None or self._home.project(root) is not None:
-            return None
-        for brain in self._brains.all():
-            if brain.id == carried and brain.root and not os.path.isdir(brain.root) and self._witnessed(root, brain):
-                self.rebind(caller, old=brain.root, new=root)
-                return brain.root
-        return None
-
     def rebind(self, caller: Caller, *, old: str, new: str) -> dict[str, Any]:
-        """Give the brain of a directory that is gone to the one it was moved to."""
-        brain = self._home.project(old.rstrip("/"))
-        if brain is None:
-            raise UnknownBrain(f"no brain is registered for {old[:200]}", fix="`instances` lists the registered roots")
-        if os.path.isdir(old):
-            raise InvalidParams(f"{old} is still there: its brain stays with it", fix="remove or rename the old directory first")
+        """Give the brain of a directory that is gone, or that holds another repository by now, to the one it was moved to."""
+        away = self._relocation.away_from(old)
         target = self._existing_directory(new)
-        if self._home.project(target) is not None:
-            raise AlreadyCovered(f"{target} has a brain of its own", fix="export one and import it into the other")
-        self._brains.drop(brain)
-        source = self._home.brain_dir(brain)
-        fresh = replace(brain, root=target)
-        os.rename(source, self._home.brain_dir(fresh))
-        nodes, edges = self._home.manifest_counts(fresh)
-        self._home.save(fresh, nodes=nodes, edges=edges)
-        with self._brains.use(fresh) as opened:
-            self._note(caller, opened, "brain.move", {"from": old, "to": target})
-            with opened.store.writing() as writer:
-                note_former(opened, writer, old.rstrip("/"))
+        self._relocation.move(caller, away, target)
         return {"ok": True, "schema": "hindbrain-rebind-v0", "moved_from": old, "project_root": target}
+
+    # -- what a person decides about a directory that holds another repository ---------------------------------------
+
+    def confirm(self, caller: Caller, *, path: str) -> dict[str, Any]:
+        """A person says that a directory holds the repository of its brain, or may join the brain whose id it carries."""
+        root = main_path(self._existing_directory(path))
+        brain = self._home.project(root)
+        if brain is None:
+            refuse_home_directory(root)
+            brain, _, _ = self._bootstrap(caller, root)
+        self._brains.bindings.bind(brain)
+        carried = Path(root, REPO_DIR)
+        if (carried / "brain.json").exists():
+            self._refuse_links(carried)
+            self._leave_witness(carried, brain)
+            self._brains.bindings.bind(brain)
+        self._brains.drop(brain)
+        with self._brains.use(brain) as opened:
+            self._relocation.note(caller, opened.store, "brain.confirm", {"root": root})
+        return {
+            "ok": True,
+            "schema": "hindbrain-brain-v0",
+            "project_root": root,
+            "rendered": f"{root} is the repository of its brain.",
+        }
 
     def uninit(self, caller: Caller, *, path: str) -> dict[str, Any]:
         """Take away exactly what init added to the repository; the claims move back beside the owner."""
@@ -388,7 +372,7 @@ class Projects:
             for known in opened.places:
                 self._reconciler.scan(opened, known)  # what was removed by hand stays removed
             place, own = ClaimDirectory(carried / "agent-memory"), ClaimDirectory(opened.directory / "agent-memory")
-            os.makedirs(own.history_path, mode=0o700, exist_ok=True)
+            make_directory(own.history_path)
             moved = 0
             for facts in list(place.scan()):
                 with place.lock(facts.slug, wait_s=30):
@@ -405,7 +389,8 @@ class Projects:
             if place.history_path.is_dir():
                 for left in place.history_path.iterdir():
                     shutil.move(str(left), str(own.history_path / left.name))
-            self._note(caller, opened, "brain.uninit", {"claims": moved})
+            self._relocation.note(caller, opened.store, "brain.uninit", {"claims": moved})
+            opened.state.drop_directory(str(place.path))
         removed = self._remove_added(carried)
         return {"ok": True, "schema": "hindbrain-uninit-v0", "project_root": root, "claims_moved": moved, "removed": removed}
 
@@ -434,17 +419,35 @@ def _is_text(path: str) -> bool:
     return True
 
 
-def _small(path: Path) -> str:
-    """The beginning of a file that a repository brought along. It may be a link to a device, or a pipe: neither is read."""
-    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC), "rb") as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise OSError(f"{path} is not a regular file")
-        return file.read(_SMALL_BYTES).decode("utf-8")
-
-
 def _is_file(path: Path) -> bool:
     return path.is_file() and not path.is_symlink()
 
 
+def _adoption(adopted: int, waiting: int) -> list[str]:
+    """How many claims of a clone became memory, in words."""
+    named = "1 claim" if adopted == 1 else f"{adopted} claims"
+    lines = [f"Adopted {named} from files. Their authors are stated, not checked."] if adopted else []
+    return lines + ([f"{waiting} more wait: a person raises memory_adopt_cap in config.toml."] if waiting else [])
+
+
 def _welcome(root: str, moved_from: str | None) -> str:
     return f"{os.path.basename(root)} has a brain" + (f", which came along from {moved_from}." if moved_from else ".")
+
+
+@contextmanager
+def _writable(carried: Path) -> Iterator[None]:
+    """The directories of a repository's memory, writable before a brain is registered; new ones go again if the block fails."""
+    memory = carried / "agent-memory"
+    made = [place for place in (memory, carried) if not place.exists()]
+    try:
+        make_directory(memory, mode=SHARED)
+        for place in (carried, memory):
+            handle, name = tempfile.mkstemp(dir=place)
+            os.close(handle)
+            os.unlink(name)
+        yield
+    except BaseException:
+        for place in made:
+            with suppress(OSError):
+                place.rmdir()
+        raise

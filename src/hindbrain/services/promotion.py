@@ -9,15 +9,18 @@ from typing import Any
 
 from hindbrain.domain.brain import MEDULLA, Brain
 from hindbrain.domain.caller import FINISHER, Caller, Channel
-from hindbrain.domain.claim import Claim, body_text, one_line, parse, qualified, slug_of, stamped
+from hindbrain.domain.claim import Claim, body_text, one_line, parse, qualified, stamped
 from hindbrain.domain.errors import InvalidParams, NotAProjectBrain, NotLive, UnknownBrain, UnknownClaim
+from hindbrain.domain.stored import stored_json
 from hindbrain.engines.light_graph import evidence_path
 from hindbrain.policy.etiquette import PROMOTE_WARNING, may_share
 from hindbrain.policy.limits import LOCK_WAIT_S, MEDULLA_WARN_AT
+from hindbrain.services.arrivals import vouched
 from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.claims import medulla_size
 from hindbrain.services.gateway import Draft, Gateway
-from hindbrain.services.reconcile import Reconciler
+from hindbrain.services.intents import PROMOTE, ClaimPromotion, intent_of
+from hindbrain.services.reconcile import SECRET, Reconciler
 from hindbrain.services.rows import DEMOTION, WITNESS_SUPERSEDED, RowMaker
 from hindbrain.stores.port import Intent, Version
 from hindbrain.stores.repository import canonical_root
@@ -58,14 +61,15 @@ class Promotion:
         if not one_line(reason):
             raise InvalidParams("reason is empty", fix="say in one line why this holds beyond its project")
         home = self.source(brain)
-        slug = slug_of(claim)
         with self._brains.use(home) as opened:
             self.finish(opened)
             self._reconciler.fresh(opened)
+            slug = opened.slug_for(claim)
             live = opened.store.live([slug]).get(slug)
             if live is None:
+                self._refuse_kept_out(opened, slug)
                 raise UnknownClaim(f"{home.display_name} has no live claim {slug!r}", fix="seek shows what there is")
-            original = parse(live.text, fallback_label=slug)
+            original = parse(vouched(live), fallback_label=slug)
             if not original.active:
                 raise NotLive(f"{slug!r} is only a pointer to where the claim went", fix="promote the claim it points to")
             if dry_run:
@@ -74,12 +78,19 @@ class Promotion:
                 self._gateway.check_hygiene(medulla, [live.text, reason, caller.agent], site="promote")
                 return self._carry_out(caller, opened, medulla, live, original, slug, one_line(reason))
 
+    def _refuse_kept_out(self, opened: OpenBrain, slug: str) -> None:
+        """A file with a secret is not served; whoever asks to share it is told why, and where the secret is."""
+        if any(mark.kind == SECRET for mark in opened.store.marks(slugs=[slug])):
+            text = opened.holding(slug).read(slug)
+            with self._brains.use(self._brains.home.medulla()) as medulla:
+                self._gateway.check_hygiene(medulla, [text or ""], site="promote")
+
     def _carry_out(
         self, caller: Caller, opened: OpenBrain, medulla: OpenBrain, live: Version, original: Claim, slug: str, reason: str
     ) -> dict[str, Any]:
         now = self._clock()
         root = opened.brain.root or ""
-        copy = self._copy(original, root, caller, reason, now)
+        copy = self._copy(original, slug, root, caller, reason, now)
         medulla_salt, salt = self._gateway.salt(medulla), self._gateway.salt(opened)
         self._gateway.check_tombstones(medulla, copy, slug=slug)
         self._gateway.check_tombstones(opened, original, slug=slug)
@@ -93,8 +104,8 @@ class Promotion:
             intent = self._intend(opened, slug, now)
             put = None
             try:
-                put = self._gateway.put_locked(medulla, self._copy_draft(caller, copy, intent), slug, medulla_salt)
-                self._stamp(caller, opened, current.text, slug, salt, now, intent)
+                put = self._gateway.put_locked(medulla, self._copy_draft(caller, copy, slug, intent), slug, medulla_salt)
+                self._stamp(caller, opened, vouched(current), slug, salt, now, intent)
             except BaseException:
                 self._take_back(medulla, slug, put.previous if put else None, written=put is not None)
                 self._drop_intent(opened, intent)
@@ -121,7 +132,7 @@ class Promotion:
         }
 
     @staticmethod
-    def _copy(original: Claim, root: str, caller: Caller, reason: str, now: int) -> Claim:
+    def _copy(original: Claim, slug: str, root: str, caller: Caller, reason: str, now: int) -> Claim:
         blocks = tuple(
             replace(block, evidence=tuple(qualified(evidence_path_kept(path), root) for path in block.evidence))
             for block in original.blocks
@@ -132,7 +143,7 @@ class Promotion:
             origin_brain=original.origin_brain or root,
             supersedes=None,
             promoted_to=None,
-            origin_claim=f"{root}#{original.slug}",
+            origin_claim=f"{root}#{slug}",
             promoted_by=one_line(caller.agent),
             promotion_reason=reason,
             origin_created=original.created,
@@ -143,10 +154,10 @@ class Promotion:
         )
 
     @staticmethod
-    def _copy_draft(caller: Caller, copy: Claim, intent: str) -> Draft:
+    def _copy_draft(caller: Caller, copy: Claim, slug: str, intent: str) -> Draft:
         def clear(writer: Any) -> None:
             for kind in (DEMOTION, WITNESS_SUPERSEDED):
-                writer.drop_mark(copy.slug, kind)
+                writer.drop_mark(slug, kind)
 
         return Draft(
             claim=copy,
@@ -178,7 +189,7 @@ class Promotion:
         """Say in the source brain what is about to happen, so that a crash between the two stores can be finished."""
         intent = secrets.token_hex(8)
         with opened.store.writing() as writer:
-            writer.put_intent(Intent(id=intent, kind="promote", payload=json.dumps({"slug": slug, "at": now}), at=now))
+            writer.put_intent(Intent(id=intent, kind=PROMOTE, payload=json.dumps({"slug": slug, "at": now}), at=now))
         return intent
 
     @staticmethod
@@ -197,9 +208,11 @@ class Promotion:
 
     def finish(self, opened: OpenBrain) -> int:
         """Complete or drop promotions that a dead process left half done; returns how many there were."""
-        pending = [intent for intent in opened.store.intents() if intent.kind == "promote"]
+        pending = [intent for intent in opened.store.intents() if intent.kind == PROMOTE]
         for intent in pending:
-            slug = json.loads(intent.payload)["slug"]
+            if not isinstance(promised := intent_of(intent), ClaimPromotion):
+                continue  # the doctor names it
+            slug = promised.slug
             with opened.place.lock(slug, wait_s=LOCK_WAIT_S):
                 if not any(one.id == intent.id for one in opened.store.intents()):
                     continue
@@ -215,7 +228,7 @@ class Promotion:
             return False
         with self._brains.use(self._brains.home.medulla()) as medulla:
             return any(
-                json.loads(entry.payload).get("promotion") == intent
+                stored_json(entry.payload, "ledger").get("promotion") == intent
                 for entry in medulla.store.entries(act="claim.promote", limit=100_000)
             )
 

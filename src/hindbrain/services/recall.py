@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hindbrain.domain.brain import Brain, Tier, TierAsked
-from hindbrain.domain.claim import parse
 from hindbrain.domain.errors import HindbrainError
 from hindbrain.engines.fence import cut, shares, tokens
 from hindbrain.policy.recall import BEAT_MIN_SCORE, RECENT_ROWS, ROW_MIN_TOKENS
+from hindbrain.services.arrivals import claim_of
 from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.explaining import Trace
 from hindbrain.services.feeds import Feed, Feeds
@@ -279,7 +279,7 @@ class Recall:
             with self._brains.use(sides[there]) as opened:
                 hidden = {mark.slug for mark in opened.store.marks(slugs=missing, kind=DEMOTION)}
                 found = [
-                    (version, parse(version.text, fallback_label=slug), 0.0)
+                    (version, claim_of(version), 0.0)
                     for slug, version in opened.store.live(missing).items()
                     if version.active and slug not in hidden
                 ]

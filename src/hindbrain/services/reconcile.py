@@ -12,15 +12,18 @@ from hindbrain.engines.hygiene import has_conflict_markers
 from hindbrain.engines.text import TERMS_VERSION
 from hindbrain.policy.limits import CLAIM_MAX_BYTES, LOCK_WAIT_S, SCAN_INLINE_FILES, SWEEP_SHARE
 from hindbrain.services.brains import OpenBrain
+from hindbrain.services.floor import findings
 from hindbrain.services.gateway import TERMS_META, Draft, Gateway, claim_terms
 from hindbrain.settings import Settings
 from hindbrain.stores.files import ClaimDirectory, FileFacts, digest_of
 from hindbrain.stores.port import Mark
 
-__all__ = ["CONFLICT", "REFUSED_FILE", "WAITING", "Reconciler"]
+__all__ = ["CONFLICT", "KEPT_OUT", "REFUSED_FILE", "SECRET", "WAITING", "Reconciler", "kept_out_fix"]
 
 CONFLICT = "conflict_markers"
 REFUSED_FILE = "file_refused"
+SECRET = "secret_in_file"  # noqa: S105 - the kind of a mark
+KEPT_OUT = (CONFLICT, REFUSED_FILE, SECRET)  # the marks of a file that is not served
 WAITING = "waiting_for_ingest"
 _FILE_ACTOR = "file"
 
@@ -32,6 +35,7 @@ class Reconciler:
         self._gateway = gateway
         self._clock = clock
         self._cap = settings.number("memory_load_cap")
+        self._adopted = settings.number("memory_adopt_cap")
         # place -> when the next scan may run: scans of a large directory never take more than a tenth of the time
         self._rest: dict[str, float] = {}
         self._swept: dict[str, float] = {}  # place -> when it is next looked through although nothing hints at a change
@@ -89,7 +93,8 @@ class Reconciler:
             # A change within the clock's grain after this look would leave the directory's time as it was: look again then.
             settled = place.mtime_ns()
             young = time.time_ns() - settled < 50_000_000
-            opened.state.put_directory(key, 0 if young and settled == before and not touched else settled)
+            again = (young and settled == before and not touched) or opened.waiting.get(key)
+            opened.state.put_directory(key, 0 if again else settled)
             if len(found) > SCAN_INLINE_FILES:
                 self._rest[key] = time.monotonic() + 10 * (time.monotonic() - began)
             return len(touched) + len(gone)
@@ -98,6 +103,7 @@ class Reconciler:
         self, opened: OpenBrain, place: ClaimDirectory, touched: list[str], found: dict[str, FileFacts], rows: dict[str, str]
     ) -> list[str]:
         """With a load cap only the newest files and those without a birth stamp are loaded; the rest is reported."""
+        touched = self._adoptable(opened, place, touched, rows)
         if not self._cap or len(found) <= self._cap:
             return sorted(touched)
         loaded = [slug for slug in touched if slug in rows]
@@ -107,6 +113,14 @@ class Reconciler:
         room = max(0, self._cap - len({*loaded, *(found.keys() & rows.keys())}))
         opened.warned = {slug for _, slug in stamped[room:]}
         return loaded + [slug for _, slug in stamped[:room]]
+
+    def _adoptable(self, opened: OpenBrain, place: ClaimDirectory, touched: list[str], rows: dict[str, str]) -> list[str]:
+        """Thousands of files of a clone do not become memory without a person's word: those beyond the cap wait, named."""
+        new = sorted(slug for slug in touched if slug not in rows)
+        room = max(0, self._adopted - opened.store.arrived(Channel.FILE.value)) if new and self._adopted else len(new)
+        waiting = set(new[room:])
+        opened.waiting[str(place.path)] = len(waiting)
+        return [slug for slug in touched if slug not in waiting]
 
     def take_up(self, opened: OpenBrain) -> None:
         """Let claims into recall that were written without it, and find all of them by the words that are looked for today; the
@@ -223,6 +237,9 @@ class Reconciler:
             text.encode("utf-8")
         except UnicodeEncodeError:
             return self._keep_out(opened, slug, REFUSED_FILE, "the file is not UTF-8")
+        # A file of a clone or an editor was never refused by a write, so it is looked through here.
+        if secret := next(findings(opened, text), None):
+            return self._keep_out(opened, slug, SECRET, f"line {secret.line} looks like {secret.pattern_class}")
         claim = parse(text, fallback_label=slug)
         draft = Draft(
             claim=claim,
@@ -260,6 +277,8 @@ class Reconciler:
             if live is not None:
                 writer.end_claim(slug, expected=live.version, at=now, ended_act="claim.refused")
                 writer.put_graph(f"claim:{slug}", [], [])
+            for other in KEPT_OUT:
+                writer.drop_mark(slug, other)
             writer.put_mark(Mark(slug=slug, kind=kind, at=now, by=_FILE_ACTOR, channel=Channel.FILE.value, note=why))
         if live is not None:
             opened.holding(slug).archive(slug, live.text, at=now)
@@ -267,7 +286,7 @@ class Reconciler:
 
     @staticmethod
     def _clear_marks(opened: OpenBrain, slug: str) -> None:
-        found = [mark for mark in opened.store.marks(slugs=[slug]) if mark.kind in (CONFLICT, REFUSED_FILE)]
+        found = [mark for mark in opened.store.marks(slugs=[slug]) if mark.kind in KEPT_OUT]
         if found:
             with opened.store.writing() as writer:
                 for mark in found:
@@ -276,4 +295,9 @@ class Reconciler:
 
 def _kept_out(opened: OpenBrain) -> set[str]:
     """Labels whose file was refused; each is named until it is put right."""
-    return {mark.slug for kind in (CONFLICT, REFUSED_FILE) for mark in opened.store.marks(kind=kind)}
+    return {mark.slug for kind in KEPT_OUT for mark in opened.store.marks(kind=kind)}
+
+
+def kept_out_fix(kind: str, path: object) -> str:
+    """What a person does about a file that is not served."""
+    return f"take the secret out of {path} and rotate it" if kind == SECRET else f"put {path} right by hand"

@@ -8,10 +8,13 @@ from hindbrain.policy.recall import ROW_MIN_TOKENS
 from hindbrain.services.routing import Gap
 from hindbrain.services.rows import Row
 
-__all__ = ["claims_known", "gap_text", "known_text", "rendered", "rendered_rows", "row_text"]
+__all__ = ["claims_known", "conflict_lines", "gap_text", "known_text", "rendered", "rendered_rows", "row_text"]
 
 _NOTE_TOKENS = 16  # what the sentence about the rest costs
 _GAP_TOKENS = 64
+_PAIR_TOKENS = 64
+_LOSERS = {"project": "medulla", "medulla": "project"}
+_PAIRS = 3  # pairs that a text names one by one
 
 
 def claims_known(count: int) -> str:
@@ -24,20 +27,51 @@ def gap_text(gap: Gap) -> str:
     return cut(f"gap {gap['kind']}: {gap['text']}", _GAP_TOKENS)
 
 
+def conflict_lines(conflicts: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Each pair of claims that disagree as a line that names the winner and the reason."""
+    lines = [cut(f"conflict {pair['slug']}: {_verdict(pair)} ({pair['rule']})", _PAIR_TOKENS) for pair in conflicts[:_PAIRS]]
+    return lines + ([f"{len(conflicts) - _PAIRS} more pairs are in conflicts."] if len(conflicts) > _PAIRS else [])
+
+
+def _verdict(pair: Mapping[str, Any]) -> str:
+    winner = pair["winner"]
+    if winner not in _LOSERS:
+        return "neither claim wins, read the code"
+    return f"the {winner} claim wins over the {_LOSERS[winner]} claim"
+
+
+def _side(row: Row) -> list[str]:
+    """How a row stands in a pair that disagrees."""
+    if (pair := row.get("conflict")) is None:
+        return []
+    winner = pair["winner"]
+    if winner not in _LOSERS:
+        return ["in conflict, the code decides"]
+    return [f"wins over the {_LOSERS[winner]} claim" if row["tier"] == winner else f"the {winner} claim wins over this"]
+
+
 def _by(row: Row) -> str:
     """Who says a piece of evidence, else who took it in."""
     taken = row["source_agent"] == "unknown" and row.get("recorded_by")
     return f"recorded by {row['recorded_by']}" if taken else f"by {row['source_agent']}"
 
 
+def _whose(row: Row) -> list[str]:
+    """Who wrote a claim and where. What only its file says is shown as stated."""
+    if how := row.get("arrived_by"):
+        return [f"stated author {row['source_agent']}", f"arrived by {how} in {row['store_brain']}, not checked here"]
+    return [f"by {row['source_agent']}", f"from {row['origin_brain']}"]
+
+
 def row_text(row: Row) -> str:
     """One row in words: what it is called, whose it is, what to mind, how it came here, what it says."""
     if row["kind"] == "evidence":
         return f"evidence from {row['source_file']} ({row['tier']}, {_by(row)})\n{row['text']}"
-    marks = [row["tier"], f"by {row['source_agent']}", f"from {row['origin_brain']}"]
+    marks = [row["tier"], *_whose(row)]
     marks += ["stale"] if row.get("stale") else []
     marks += ["cited code changed since"] if row.get("contradicted_by_code") else []
     marks += ["graded wrong"] if row.get("graded_wrong") or row.get("demotion_pending") else []
+    marks += _side(row)
     chain = [row["chain"]["text"]] if "chain" in row else []
     return "\n".join([f"{row['claim']} ({', '.join(marks)})", *chain, row["text"]])
 

@@ -11,14 +11,28 @@ from hindbrain.domain.caller import Caller
 from hindbrain.domain.claim import parse
 from hindbrain.domain.errors import HindbrainError
 from hindbrain.domain.ledger import Act
+from hindbrain.domain.read_errors import CheckFailed
 from hindbrain.services.brains import Brains
 from hindbrain.services.embedding import Embedding
 from hindbrain.services.gateway import claim_terms
 from hindbrain.services.graphs import Graphs
-from hindbrain.services.index_health import damaged_index, graph_health, kind_of_damage, vectors_health
+from hindbrain.services.home_files import FileProblem, HomeFiles
+from hindbrain.services.index_health import (
+    DERIVED,
+    damaged_index,
+    database_damage,
+    files_health,
+    graph_health,
+    kind_of_damage,
+    set_aside_health,
+    vectors_health,
+)
 from hindbrain.services.ingests import Ingests, Request
+from hindbrain.services.reconcile import Reconciler
 from hindbrain.services.recovery import index_problem
 from hindbrain.stores.home import Home
+from hindbrain.stores.sqlite_files import drop_set_aside
+from hindbrain.stores.token_file import damage_of, ensure_token
 from hindbrain.stores.vector_port import Shelf
 
 __all__ = ["Repairs"]
@@ -41,8 +55,18 @@ class Repairs:
     """Finds what is safe to repair in a home, and repairs it when told to."""
 
     def __init__(
-        self, home: Home, brains: Brains, embedding: Embedding, graphs: Graphs, ingests: Ingests, clock: Callable[[], int]
+        self,
+        home: Home,
+        brains: Brains,
+        reconciler: Reconciler,
+        embedding: Embedding,
+        graphs: Graphs,
+        ingests: Ingests,
+        clock: Callable[[], int],
+        files: HomeFiles,
     ) -> None:
+        self._reconciler = reconciler
+        self._files = files
         self._home = home
         self._brains = brains
         self._embedding = embedding
@@ -52,7 +76,8 @@ class Repairs:
 
     def fix(self, caller: Caller, *, yes: bool, progress: Progress) -> dict[str, Any]:
         """The plan, and with `yes` what came of it. A repair that fails is named and stops no other."""
-        planned = [*self._indexes(caller), *self._private()]
+        documents = [_rewriting(one) for one in self._files.of_home() if one.repair is not None]
+        planned = [*self._indexes(caller), *documents, *self._private()]
         rows = []
         for one in planned:
             row: dict[str, Any] = {"kind": one.kind, "target": one.target, "problem": one.problem, "action": one.action}
@@ -64,21 +89,29 @@ class Repairs:
                     row |= {"done": False, "failed": str(failure)}
             rows.append(row)
         left = [row for row in rows if not row.get("done")]
-        return {
-            "ok": not yes or not left,
+        report = {
+            "ok": True,
             "schema": "hindbrain-doctor-fix-v0",
             "repairs": rows,
             "writes": yes and len(left) < len(rows),
             "rendered": _told(rows, yes=yes),
         }
+        if yes and left:
+            failed = CheckFailed(f"{len(left)} of {len(rows)} repairs failed", fix="`repairs` names the reason of each")
+            return failed.report(report)
+        return report
 
     def _indexes(self, caller: Caller) -> list[_Repair]:
         found = []
         for brain in [*self._brains.all(), *([self._home.medulla()] if self._brains.has_medulla() else [])]:
             try:
                 with self._brains.use(brain) as opened:
-                    problem = index_problem(opened) or damaged_index(opened)
-                    vectors, graph = vectors_health(opened, self._embedding), graph_health(opened, self._graphs)
+                    damage = database_damage(opened)
+                    problem = damaged_index(damage) or index_problem(opened)
+                    vectors = vectors_health(opened, self._embedding, damage)
+                    graph, files = graph_health(opened, self._graphs, damage), files_health(damage)
+                    left = [one.text for one in set_aside_health(opened)]
+                    mirrors = list(self._files.of_brain(opened))
             except (HindbrainError, OSError):
                 continue  # doctor names a brain that cannot be opened; no repair of ours reaches into it
             if problem is not None:
@@ -111,7 +144,40 @@ class Repairs:
                         run=self._ingesting(caller, brain),
                     )
                 )
+            found += [_rewriting(one) for one in mirrors if one.repair is not None]
+            if files is not None:
+                found.append(
+                    _Repair(
+                        kind="files",
+                        target=brain.name,
+                        problem=files.text,
+                        action="look at every claim file again",
+                        run=self._looking_again(brain),
+                    )
+                )
+            if left or any(kind_of_damage(one) for one in damage):
+                found.append(
+                    _Repair(
+                        kind="copies",
+                        target=brain.name,
+                        problem="; ".join(left) or "damaged files will be set aside",
+                        action="remove the damaged copies of derived files",
+                        run=self._removing_copies(brain),
+                    )
+                )
         return found
+
+    def _looking_again(self, brain: Brain) -> Callable[[Progress], None]:
+        def run(_progress: Progress) -> None:
+            with self._brains.use(brain) as opened:
+                opened.state.renew()
+                for place in opened.places:
+                    self._reconciler.scan(opened, place)
+
+        return run
+
+    def _removing_copies(self, brain: Brain) -> Callable[[Progress], None]:
+        return lambda _progress: drop_set_aside(self._home.brain_dir(brain), *DERIVED)
 
     def _embedding_anew(self, brain: Brain) -> Callable[[Progress], None]:
         def run(progress: Progress) -> None:
@@ -129,6 +195,8 @@ class Repairs:
 
         def run(progress: Progress) -> None:
             with self._brains.use(brain) as opened:
+                if opened.graph is not None:
+                    opened.graph.renew_damaged()
                 if not opened.graph_lost:
                     for place in self._graphs.places(opened):
                         request = Request(
@@ -139,8 +207,7 @@ class Repairs:
                         )
                         self._ingests.run(caller, opened, request, progress)
                     return
-                for root in dict.fromkeys(one for one in (brain.root, *brain.ingest_roots) if one and os.path.isdir(one)):
-                    self._ingests.run(caller, opened, Request(path=root, mode=None if root == brain.root else "merge"), progress)
+                self._ingests.rebuild(caller, opened, progress)
 
         return run
 
@@ -164,8 +231,10 @@ class Repairs:
 
     def _private(self) -> list[_Repair]:
         found = []
-        for path in (self._home.token_file, self._home.human_token_file, self._home.hook_token_file):
-            if path.exists() and path.stat().st_mode & 0o077:
+        for path in self._home.token_files:
+            if not path.exists():
+                continue
+            if path.stat().st_mode & 0o077:
                 found.append(
                     _Repair(
                         kind="token",
@@ -175,7 +244,30 @@ class Repairs:
                         run=_making_private(path),
                     )
                 )
+            if (why := damage_of(path)) is not None:
+                found.append(
+                    _Repair(
+                        kind="token",
+                        target=path.name,
+                        problem=f"it is no token: {why}",
+                        action="write a new token, which the next owner uses",
+                        run=_renewing(path),
+                    )
+                )
         return found
+
+
+def _renewing(path: Path) -> Callable[[Progress], None]:
+    def run(_progress: Progress) -> None:
+        ensure_token(path)
+
+    return run
+
+
+def _rewriting(one: FileProblem) -> _Repair:
+    repair = one.repair
+    assert repair is not None  # noqa: S101 - the caller chose those that have one
+    return _Repair(kind="file", target=str(one.path), problem=one.why, action=one.action, run=lambda _progress: repair())
 
 
 def _making_private(path: Path) -> Callable[[Progress], None]:

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from hindbrain.domain.caller import Caller, Channel
@@ -20,6 +19,7 @@ from hindbrain.services.evidence_batch import Batches
 from hindbrain.services.evidence_guard import row_print, traces_of
 from hindbrain.services.evidence_rows import Piece, Scope
 from hindbrain.services.gateway import Gateway
+from hindbrain.stores.ordinary_file import open_ordinary
 
 __all__ = ["Research"]
 
@@ -76,7 +76,7 @@ class Research:
         if not _keeps(caller):
             raise InvalidParams("over MCP a report comes in the call, not from a file", fix="give the report as an object")
         try:
-            with Path(path).open("rb") as file:
+            with open_ordinary(path) as file:
                 raw = file.read(FILE_MAX_BYTES + 1)
         except (OSError, ValueError) as failure:
             raise StoreUnavailable(f"{path[:200]} cannot be read: {failure}", fix="name a readable file") from failure

@@ -22,6 +22,7 @@ from hindbrain.domain.brain import MEDULLA, Brain, BrainId
 from hindbrain.domain.caller import Caller, Channel
 from hindbrain.domain.claim import Claim
 from hindbrain.domain.errors import HumanNeeded, InvalidParams, StoreNewer, StoreUnavailable
+from hindbrain.domain.stored import stored_json
 from hindbrain.domain.typed import decoded
 from hindbrain.engines.archiving import Kind, Member, member_name, member_of
 from hindbrain.policy.carrying import (
@@ -50,6 +51,7 @@ from hindbrain.services.restore_checks import (
 )
 from hindbrain.stores.archive_file import check_place, opened_archive, unpack
 from hindbrain.stores.atomic import sync_directory, write_bytes
+from hindbrain.stores.directories import make_directory
 from hindbrain.stores.home import REPO_DIR
 from hindbrain.stores.locks import held, locked
 from hindbrain.stores.table_port import LAYOUT
@@ -126,7 +128,7 @@ class Restoring:
     def _came_from(self, brain: Brain) -> str | None:
         try:
             with self._brains.use(brain) as opened:
-                found: str | None = json.loads(opened.store.meta(ORIGIN_KEY) or "{}").get("id")
+                found: str | None = stored_json(opened.store.meta(ORIGIN_KEY) or "{}", "meta").get("id")
                 return found
         except (StoreUnavailable, StoreNewer):  # a brain that cannot be opened says nothing, and must not stop a move
             return None
@@ -271,9 +273,7 @@ class Restoring:
             if base is None:
                 continue
             target = base / member.name
-            for above in reversed([target.parent, *target.parent.parents]):
-                if above.is_relative_to(base):
-                    above.mkdir(mode=0o700, parents=above == base, exist_ok=True)
+            make_directory(target.parent)
             write_bytes(target, path.read_bytes(), mode=mode)
         with opened.store.writing() as writer:
             writer.set_meta(PENDING_KEY, "")

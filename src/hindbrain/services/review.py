@@ -1,6 +1,5 @@
 """Review: the queue of what a person should look at. Reads only; whatever is decided goes through the ordinary operations."""
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -9,6 +8,7 @@ from hindbrain.domain.brain import Brain
 from hindbrain.domain.caller import Caller, Channel
 from hindbrain.domain.card import CardId, EventType
 from hindbrain.domain.evidence import Evidence, EvidenceId
+from hindbrain.domain.stored import stored_json
 from hindbrain.engines.review import Cite, Draft, Shelf, opposed, ordered, returned, stale, waiting
 from hindbrain.engines.review_choices import KEPT, kept
 from hindbrain.policy.review import CITED_MOST, EXCERPT_MAX, KINDS, TEXT_MAX
@@ -164,7 +164,7 @@ def _citations(cites: Sequence[Cite], rows: Mapping[EvidenceId, Evidence]) -> li
 def _stood(store: BrainStore) -> set[str]:
     """Keys that a person noted on a card. What anybody else notes counts for nothing."""
     return {
-        str(json.loads(event.metadata).get(KEPT))
+        str(stored_json(event.metadata, "card_event").get(KEPT))
         for event in store.card_events()
         if event.type is EventType.UPDATED and event.channel == Channel.HUMAN.value and KEPT in event.metadata
     }

@@ -1,6 +1,5 @@
 """Cited files: whether the files that evidence was taken from still say what they said. Compares digests; keeps nothing."""
 
-import json
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -8,6 +7,7 @@ from dataclasses import dataclass
 from hindbrain.domain.anchor import AnchorKind
 from hindbrain.domain.errors import PathRefused
 from hindbrain.domain.evidence import Evidence, EvidenceId, SourceType
+from hindbrain.domain.stored import stored_json
 from hindbrain.policy.review import FILES_MOST
 from hindbrain.services.brains import OpenBrain
 from hindbrain.stores.evidence_files import digest_of, opened_file
@@ -62,7 +62,7 @@ def _taken(sources: Iterable[Source]) -> dict[tuple[object, ...], Source]:
     """The last time each file was taken in. What was typed is no file."""
     made: dict[tuple[object, ...], Source] = {}
     for one in sorted(sources, key=lambda source: source.at):
-        scope = json.loads(one.scope)
+        scope = stored_json(one.scope, "source")
         if not scope.get("typed"):
             made[one.source, scope.get("anchor"), scope.get("wing"), scope.get("room"), scope.get("field")] = one
     return made

@@ -1,12 +1,12 @@
 """Shelves: what the review queue reads of one brain. Cards and their links, evidence that changed, values that came back."""
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from hindbrain.domain.card import Card, CardId, EventType, Link, Role, Status
 from hindbrain.domain.errors import Rejected
 from hindbrain.domain.evidence import Evidence, EvidenceId
+from hindbrain.domain.stored import stored_json
 from hindbrain.engines.review import Shelf, Tried
 from hindbrain.policy.contradictions import EVIDENCE_TAGS
 from hindbrain.policy.review import RETURNED_DAYS
@@ -66,7 +66,7 @@ def _tried(store: BrainStore, now: int) -> list[Tried]:
     after = 0
     while entries := store.entries(after=after, limit=_PAGE, act="call.refused"):
         for entry in entries:
-            told = json.loads(entry.payload)
+            told = stored_json(entry.payload, "ledger")
             if entry.at >= since and told.get("code") == Rejected.code:
                 key = (entry.actor, str(told.get("operation")))
                 counted[key] += 1
@@ -90,7 +90,7 @@ def _since(store: BrainStore, shelf: Shelf) -> set[tuple[CardId, EvidenceId]]:
     for card in shelf.cards:
         if card.active and shelf.cited(card, Role.COUNTEREXAMPLE):
             for event in store.card_events(card.id):
-                told = json.loads(event.metadata)
+                told = stored_json(event.metadata, "card_event")
                 if event.type is EventType.LINKED and event.seq > card.status_seq and told.get("role") == Role.COUNTEREXAMPLE:
                     found.add((card.id, EvidenceId(str(told.get("evidence_id")))))
     return found

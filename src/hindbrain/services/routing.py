@@ -8,13 +8,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hindbrain.domain.brain import MEDULLA, Brain, contains
-from hindbrain.domain.caller import Caller, RootSource
-from hindbrain.domain.errors import BrainlessRoot, CallerRootUnknown, PathRefused
-from hindbrain.services.brains import Brains
+from hindbrain.domain.caller import Caller, Channel, RootSource
+from hindbrain.domain.errors import BrainlessRoot, CallerRootUnknown, PathRefused, RepositoryChanged
+from hindbrain.services.brains import Brains, repository_ways
+from hindbrain.services.registered_places import RegisteredPlaces
 from hindbrain.stores.home import REPO_DIR
 from hindbrain.stores.repository import canonical_root, repository_of
 
-__all__ = ["Gap", "Route", "Router", "SessionState", "gap", "refuse_home_directory"]
+__all__ = ["Gap", "Route", "Router", "SessionState", "gap", "is_no_project", "refuse_home_directory"]
 
 Gap = dict[str, Any]
 
@@ -55,8 +56,9 @@ class Route:
 class Router:
     """Resolves callers to brains and keeps their sessions."""
 
-    def __init__(self, brains: Brains, clock: Callable[[], int]) -> None:
+    def __init__(self, brains: Brains, places: RegisteredPlaces, clock: Callable[[], int]) -> None:
         self._brains = brains
+        self._places = places
         self._clock = clock
         self._sessions: dict[str, SessionState] = {}
         self._lock = threading.Lock()
@@ -101,19 +103,30 @@ class Router:
 
     # -- routes ------------------------------------------------------------------------------------------------------
 
+    def may_name(self, caller: Caller, root: str) -> bool:
+        """Whether a call may say that it comes from a canonical directory, though its surface does not know it.
+
+        A person may. A model may name what its host opened for this session, and what a person registered.
+        """
+        if caller.channel is Channel.HUMAN or self._places.covers(root):
+            return True
+        if any(contains(one, root) and not is_no_project(one) for one in (*caller.offered_roots, caller.root) if one):
+            return True
+        if caller.root is None:  # the bound brain answers callers without a root in any case
+            bound = self._brains.bound_root
+            return bound is not None and self.session(caller).remembered_root is None and contains(bound, root)
+        return repository_of(caller.root).root == repository_of(root).root
+
     def route(self, caller: Caller) -> Route:
         """The sticky brain of the session, else the one that covers the caller's root, else none (with the bound one's graph)."""
         state = self.session(caller)
         gaps: list[Gap] = []
         if state.bound_project_root is not None:
-            if brain := self._brains.home.project(state.bound_project_root):
-                return Route(brain=brain, root=state.bound_project_root, root_source="session")
-            gaps.append(
-                gap(
-                    "sticky_brain_missing",
-                    f"the brain this session was bound to ({state.bound_project_root}) is no longer on disk",
-                )
-            )
+            if brain := self._brains.project(state.bound_project_root):
+                return Route(brain=brain, root=state.bound_project_root, root_source="session", gaps=tuple(gaps))
+            gone = self._brains.home.project(state.bound_project_root) is None
+            why = "is no longer on disk" if gone else "was made for another repository than the one that is there now"
+            gaps.append(gap("sticky_brain_missing", f"the brain this session was bound to ({state.bound_project_root}) {why}"))
         root, source = (caller.root, caller.root_source) if caller.root else (state.remembered_root, RootSource.SESSION)
         brain = self._brains.covering(root) if root else None
         if brain is None and caller.told_root is not None:
@@ -124,7 +137,11 @@ class Router:
             # A session whose brain is gone is not moved to another in silence: every answer says so until it is bound anew.
             state.bound_project_root = state.bound_project_root or brain.root
             return Route(brain=brain, root=root, root_source=source.value, gaps=tuple(gaps))
-        lent = self._brains.home.project(self._brains.bound_root) if self._brains.bound_root else None
+        if caller.refused_root is not None:
+            gaps.append(_refused(caller.refused_root))
+        if root is not None and (other := self._brains.replaced(root)) is not None:
+            gaps.append(_replaced(other.root or root))
+        lent = self._brains.project(self._brains.bound_root) if self._brains.bound_root else None
         if root is None:
             return Route(brain=lent, root=None, root_source=RootSource.UNKNOWN.value, gaps=(*gaps, _UNKNOWN), lent=lent)
         return Route(brain=None, root=root, root_source=source.value, gaps=tuple(gaps), lent=lent)
@@ -143,6 +160,12 @@ class Router:
                     "or": {"arguments": {"tier": "medulla"}},
                 },
                 caller_root=None,
+            )
+        if (other := self._brains.replaced(route.root)) is not None:
+            raise RepositoryChanged(
+                f"{other.root} holds another repository than the one its brain was made for; nothing is read or written there",
+                fix=repository_ways(other.root or route.root),
+                caller_root=route.root,
             )
         raise BrainlessRoot(
             f"{uncovered(route.root)}; memory belongs to a project and is not kept anywhere else",
@@ -183,6 +206,12 @@ class Router:
             "honest": f"You get the medulla's memory only, and writes are refused: {uncovered(route.root)}.",
             "write_target": {"refused": BrainlessRoot.code},
         }
+        if (other := self._brains.replaced(route.root)) is not None:
+            ways = repository_ways(other.root or route.root)
+            block["honest"] = f"You get the medulla's memory only, and writes are refused: {_replaced(other.root or '')['text']}."
+            block["write_target"] = {"refused": RepositoryChanged.code}
+            block["options"] = [_CONTINUE, {"action": "confirm_repository", "note": ways}]
+            return block
         related = self._brains.related(route.root)
         if len(related) == 1 and related[0].root is not None:
             known = related[0].root
@@ -190,17 +219,20 @@ class Router:
             fix["call"]["arguments"] |= {"path": known, "project_root": known}
             fix["call"]["cli"] = f"hindbrain ingest {shlex.quote(known)} --project-root {shlex.quote(known)}"
         block["options"] = [
-            {"action": "continue_bound", "note": "go on without project memory; the medulla still answers"},
+            _CONTINUE,
             {"action": fix["action"], "call": fix["call"]},
         ]
         return block
 
     def write_target(self, route: Route, path: str | None) -> dict[str, Any]:
         if route.brain is None:
+            if route.root is not None and self._brains.replaced(route.root) is not None:
+                return {"refused": RepositoryChanged.code}
             return {"refused": BrainlessRoot.code if route.root else CallerRootUnknown.code}
         return {"tier": "project", "store_brain": route.brain.name, "path": path}
 
 
+_CONTINUE = {"action": "continue_bound", "note": "go on without project memory; the medulla still answers"}
 _UNKNOWN = gap("caller_root_unknown", "the call did not say from which project it comes; nothing is guessed")
 
 
@@ -210,9 +242,33 @@ def uncovered(root: str) -> str:
     return f"no brain covers {root}" + (", and the memory it carries waits for `hindbrain init`" if carries else "")
 
 
+def is_no_project(root: str) -> bool:
+    """Whether a directory holds all projects of the user, or settings and keys: `~`, what is above it, `~/.ssh` and its like."""
+    user = canonical_root(os.path.expanduser("~"))
+    if contains(root, user):
+        return root in (user, "/") or not os.path.exists(os.path.join(root, ".git"))
+    repository = repository_of(root)
+    settings = contains(user, root) and os.path.relpath(root, user).startswith(".")
+    return settings and (not repository.git or repository.root == user)
+
+
 def refuse_home_directory(root: str) -> None:
     """What holds everybody's projects is none: one brain would answer for all of them."""
-    user = canonical_root(os.path.expanduser("~"))
-    holds_all = contains(root, user) and not os.path.exists(os.path.join(root, ".git"))
-    if root in (user, "/") or holds_all:
+    if is_no_project(root):
         raise PathRefused(f"{root} is not a project", fix="run it in the directory of a repository")
+
+
+def _refused(root: str) -> Gap:
+    return gap(
+        "caller_root_refused",
+        f"neither the host of this session nor a person registered {root[:200]!r}: as an argument it opens nothing",
+        f"a person registers it in a terminal: hindbrain places add {shlex.quote(root[:200])}",
+    )
+
+
+def _replaced(root: str) -> Gap:
+    return gap(
+        "repository_changed",
+        f"{root} holds another repository than the one its brain was made for; its memory is not shown",
+        repository_ways(root),
+    )

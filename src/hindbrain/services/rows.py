@@ -3,16 +3,18 @@
 import datetime
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from hindbrain.domain.brain import MEDULLA, Brain, Tier
-from hindbrain.domain.claim import Claim, ClaimState, body_text, parse, state_of
+from hindbrain.domain.claim import Claim, ClaimState, body_text, state_of
 from hindbrain.domain.evidence import Evidence
 from hindbrain.engines.light_graph import section_id
 from hindbrain.policy.limits import DAY_MS
 from hindbrain.services import anchors
+from hindbrain.services.arrivals import arrived_by, claim_of, stated
 from hindbrain.services.brains import OpenBrain
-from hindbrain.services.grounding import LINES, cited_lines_stand
+from hindbrain.services.grounding import LINES, cited_code_stands
 from hindbrain.stores.home import REPO_DIR, Home
 from hindbrain.stores.port import Mark, Version
 
@@ -52,9 +54,14 @@ ROW_SCHEMA: dict[str, Any] = {
         "tier": {"enum": [tier.value for tier in Tier]},
         "origin_brain": {"type": "string", "description": "root of the brain it was born in, medulla, or unknown"},
         "store_brain": {"type": "string", "description": "root of the brain that holds it, or medulla"},
-        "source_agent": {"type": "string", "description": "who wrote it, or unknown"},
+        "source_agent": {"type": "string", "description": "who wrote it, or unknown; only stated where arrived_by is given"},
+        "arrived_by": {"enum": ["file", "import"], "description": "absent when it was written here; nobody here checked it"},
+        "stated": {"type": "object", "description": "what the file says of itself: author, belief, confidence, origin_brain"},
         "age_ms": {"type": ["integer", "null"]},
-        "stale": {"type": "boolean", "description": "absent when the age is unknown"},
+        "stale": {
+            "type": "boolean",
+            "description": "old, or contradicted_by_code; absent when the age is unknown and the cited code is unchanged",
+        },
         "state": {"enum": [state.value for state in ClaimState]},
         "score": {"type": ["number", "null"]},
     },
@@ -118,12 +125,12 @@ class RowMaker:
 
     @staticmethod
     def _changed(claim: Claim, cited: Mapping[str, str], root: str | None, marks: Sequence[Mark]) -> dict[str, str]:
-        """Cited files that are not what they were; one that changed beside the lines that are cited is still what it was."""
+        """Cited files whose code is not what it was. Comments, blank lines and lines that are not cited do not count."""
         moved = anchors.changed(cited, root)
         note = next((mark.note for mark in marks if mark.kind == LINES), "") if moved else ""
         if not note or root is None:
             return moved
-        return {path: why for path, why in moved.items() if not cited_lines_stand(note, claim.evidence, path, root)}
+        return {path: why for path, why in moved.items() if not cited_code_stands(note, claim.evidence, path, root)}
 
     def row(
         self,
@@ -138,8 +145,14 @@ class RowMaker:
         claim: Claim | None = None,
     ) -> Row:
         """One claim as every surface shows it. What is unknown says so and is never filled by a guess."""
-        claim = claim or parse(version.text, fallback_label=version.slug)
+        claim = claim or claim_of(version)
         brain = opened.brain
+        arrival = arrived_by(version)
+        origin = claim.origin_brain
+        if arrival and brain.tier is Tier.PROJECT:
+            # A file in a project can say that it was shared; only the medulla of this home knows.
+            origin = None if origin == MEDULLA else origin
+            claim = replace(claim, promoted_to=None)
         ended = version.ended_at is not None
         row: Row = {
             "kind": "light",
@@ -148,7 +161,7 @@ class RowMaker:
             "slug": version.slug,
             "node_id": section_id(version.slug, claim.title or claim.label),
             "tier": brain.tier.value,
-            "origin_brain": claim.origin_brain or "unknown",
+            "origin_brain": origin or "unknown",
             "store_brain": brain.name,
             "source_agent": claim.source_agent or "unknown",
             "age_ms": None if claim.created is None else max(0, now - claim.created),
@@ -162,14 +175,16 @@ class RowMaker:
         }
         if claim.created is not None:
             row["stale"] = self.is_stale(claim, now)
-        if claim.origin_brain is None:
+        if arrival:
+            row |= {"arrived_by": arrival, "stated": stated(version)}
+        if origin is None:
             row["unattributed"] = True
         kinds = {mark.kind for mark in marks}
         for kind in (DEMOTION, GRADED_WRONG, WITNESS_SUPERSEDED):
             if kind in kinds:
                 row[kind] = True
         if cited and (moved := self._changed(claim, cited, brain.root, marks)):
-            row["contradicted_by_code"] = True
+            row["contradicted_by_code"] = row["stale"] = True
             row["evidence_changed"] = moved
         if brain.tier is Tier.MEDULLA and claim.origin_claim:
             row["chain"] = self._chain(claim)

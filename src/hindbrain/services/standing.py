@@ -1,6 +1,7 @@
 """Standing: health, handshake, selftest, playbook, instances. What this binding is worth, and how to mend it; changes nothing."""
 
 import os
+import shlex
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -12,6 +13,7 @@ from hindbrain.domain.brain import Brain
 from hindbrain.domain.caller import Caller
 from hindbrain.domain.card import ACTIVE
 from hindbrain.domain.errors import HindbrainError
+from hindbrain.domain.read_errors import CheckFailed
 from hindbrain.engines.contract import MODES, NON_CLAIMS
 from hindbrain.policy.evidence import NORMALIZE_VERSION
 from hindbrain.policy.texts import INSTRUCTIONS
@@ -267,7 +269,7 @@ class Standing:
         blocked = observed.get("observed_proof_state") == "blocked"
         mode = self.mode(route, scope=scope, available=available, missing=missing, observed_blocked=blocked)
         answer: dict[str, Any] = {
-            "ok": mode == "full_trust",
+            "ok": True,
             "schema": "m1nd-trust-selftest-v0",
             "status": _STATUS[mode],
             "verdict": mode,
@@ -282,6 +284,7 @@ class Standing:
             answer["recovery_playbook"] = self.playbook(
                 caller, scope=scope, available=available, missing=missing, observed=observed
             )
+            return CheckFailed(f"this binding is not fully trusted: {mode}", fix=answer["next_action"]).report(answer)
         return answer
 
     def playbook(
@@ -335,10 +338,8 @@ class Standing:
                 _step("rebind", f"start with HINDBRAIN_WORKSPACE_ROOT={wanted}", "the graph is not to blame"),
                 _step(
                     "ingest",
-                    "ingest that workspace here on purpose",
+                    f"ask a person to run: hindbrain ingest {shlex.quote(wanted)}",
                     "only if it belongs to this task",
-                    "ingest",
-                    {**ingest, "path": wanted, "project_root": wanted},
                 ),
                 _step("federate", "federate the repositories", "only for a task that truly spans them"),
                 files,

@@ -1,6 +1,5 @@
 """Story: the ledger of a brain as a person reads it. Who did what, when and by which channel, and whether the record holds."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +10,7 @@ from hindbrain.domain.caller import Caller
 from hindbrain.domain.card import Card, CardEvent, CardId
 from hindbrain.domain.errors import UnknownCard
 from hindbrain.domain.ledger import Entry
+from hindbrain.domain.stored import stored_json
 from hindbrain.engines.act_words import REFUSED, act_words
 from hindbrain.engines.fence import fenced
 from hindbrain.policy.story import REASON_MAX, STATEMENT_SHOWN, TOLD_OF_TASKS
@@ -109,7 +109,7 @@ def _entries(store: BrainStore, asked: Asked) -> tuple[list[Entry], bool]:
 
 def _is_chatter(entry: Entry) -> bool:
     """What roles say to each other between the beginning and the end of a task."""
-    return entry.act == _MESSAGE and json.loads(entry.payload).get("type") not in TOLD_OF_TASKS
+    return entry.act == _MESSAGE and stored_json(entry.payload, "ledger").get("type") not in TOLD_OF_TASKS
 
 
 def _back(store: BrainStore) -> Iterator[Entry]:
@@ -124,7 +124,7 @@ def _back(store: BrainStore) -> Iterator[Entry]:
 def _about(store: BrainStore, card_id: str) -> list[Entry]:
     """Every entry about one card: what was done to it, what its gate refused, and what came of it."""
     found = [*_all(store, subject=card_id)]
-    found += [entry for entry in _all(store, act=REFUSED) if json.loads(entry.payload).get("card_id") == card_id]
+    found += [entry for entry in _all(store, act=REFUSED) if stored_json(entry.payload, "ledger").get("card_id") == card_id]
     outcomes = {event.seq for event in store.adoptions() if event.card_id == card_id}
     found += [entry for entry in _all(store, act=_OUTCOME) if entry.seq in outcomes] if outcomes else []
     return sorted(found, key=lambda entry: entry.seq)
@@ -142,7 +142,7 @@ def _all(store: BrainStore, *, subject: str | None = None, act: str | None = Non
 
 def _rows(store: BrainStore, brain: Brain, entries: Sequence[Entry]) -> list[dict[str, Any]]:
     """Entries with what the brain still knows about them. What was forgotten is told without its words."""
-    payloads = [json.loads(entry.payload) for entry in entries]
+    payloads = [stored_json(entry.payload, "ledger") for entry in entries]
     outcomes: dict[int, AdoptionEvent] = {}
     if any(entry.act == _OUTCOME for entry in entries):
         outcomes = {event.seq: event for event in store.adoptions()}
@@ -199,7 +199,7 @@ def _short(text: str, most: int) -> str:
 
 def _what(act: str, payload: Mapping[str, Any], event: CardEvent | None) -> str:
     """An act in words, with what its event adds."""
-    return act_words(act, payload) + (_more(json.loads(event.metadata)) if event is not None else "")
+    return act_words(act, payload) + (_more(stored_json(event.metadata, "card_event")) if event is not None else "")
 
 
 def _more(metadata: Mapping[str, Any]) -> str:

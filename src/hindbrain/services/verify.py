@@ -5,11 +5,13 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from hindbrain.domain.errors import PathRefused
 from hindbrain.domain.graph import FileFacts
 from hindbrain.services import anchors
 from hindbrain.services.brains import OpenBrain
 from hindbrain.services.graphs import Graphs, Place
 from hindbrain.stores.checkout import FileFound, listing
+from hindbrain.stores.ordinary_file import open_ordinary
 
 __all__ = ["CHECKS", "Verify"]
 
@@ -113,9 +115,9 @@ def _is_text(full: str) -> bool:
     try:
         if os.path.getsize(full) > MAX_FILE_BYTES:
             return False
-        with open(full, "rb") as file:
+        with open_ordinary(full) as file:
             return b"\x00" not in file.read(BINARY_LOOK)
-    except OSError:
+    except (OSError, PathRefused):
         return False
 
 

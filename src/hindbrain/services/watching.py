@@ -31,6 +31,8 @@ class Watching:
         self._watches: dict[str, _Watch] = {}
         self._lock = threading.Lock()
         self._closed = False
+        self._rebuilds: dict[str, threading.Thread] = {}  # one for each brain whose graph is or was being made again
+        self.rebuild: Callable[[OpenBrain], None] = lambda opened: None
 
     def watched(self) -> set[str]:
         """The roots of the brains that are watched now."""
@@ -41,6 +43,7 @@ class Watching:
         """Watch every warm brain that has a graph, and no other."""
         if not self._enabled:
             return
+        self._rebuild_lost()
         warm = {one.brain.name: one for one in self._brains.each_warm() if _has_graph(one)}
         with self._lock:
             if self._closed:
@@ -54,10 +57,33 @@ class Watching:
         for one in ended:
             one.stop()
 
+    def _rebuild_lost(self) -> None:
+        """Make the graphs again that were lost with a damaged file, beside the calls. One that cannot be made is tried again when
+        its brain is next opened."""
+        for opened in self._brains.each_warm():
+            name, root = opened.brain.name, opened.brain.root
+            if name in self._rebuilds or root is None or not os.path.isdir(root) or not opened.graph_lost:
+                continue
+            thread = threading.Thread(target=self._rebuild, args=(opened,), daemon=True, name="hindbrain-rebuild")
+            self._rebuilds[name] = thread
+            thread.start()
+
+    def _rebuild(self, opened: OpenBrain) -> None:
+        name = opened.brain.name
+        try:
+            with self._brains.use(opened.brain) as held:
+                self.rebuild(held)
+        except (HindbrainError, OSError) as failure:
+            LOG.warning("the graph of %s was not made again: %s", name, failure)
+            return
+        self._rebuilds.pop(name, None)
+        self._events.publish({"brain": name, "act": "graph.rebuild"})
+
     def forget(self, opened: OpenBrain) -> None:
         """The brain closes: nobody may write its graph any more."""
         with self._lock:
             watch = self._watches.pop(opened.brain.name, None)
+        self._rebuilds.pop(opened.brain.name, None)
         if watch is not None:
             watch.end()
 
@@ -81,6 +107,8 @@ class Watching:
         with self._lock:
             self._closed = True
             watches, self._watches = list(self._watches.values()), {}
+        for thread in list(self._rebuilds.values()):
+            thread.join(timeout=10)
         for one in watches:
             one.stop()
 

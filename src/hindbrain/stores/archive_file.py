@@ -17,7 +17,8 @@ from typing import IO
 from hindbrain.domain.errors import InvalidParams, PathRefused, StoreUnavailable
 from hindbrain.policy.carrying import MEMBERS_MOST
 from hindbrain.policy.evidence import EXPORT_MAX_BYTES
-from hindbrain.stores.atomic import sync_directory
+from hindbrain.stores.atomic import place_new
+from hindbrain.stores.ordinary_file import open_ordinary
 
 __all__ = ["ArchiveWriter", "Unpacked", "check_place", "opened_archive", "unpack", "writing_archive"]
 
@@ -87,8 +88,7 @@ def writing_archive(target: Path, room: Path) -> Iterator[ArchiveWriter]:
                     yield ArchiveWriter(archive, room)
                 raw.flush()
                 os.fsync(raw.fileno())
-            os.replace(temporary, target)
-            sync_directory(target.parent)
+            place_new(temporary, target)
         finally:
             temporary.unlink(missing_ok=True)
     except OSError as full:
@@ -146,7 +146,7 @@ def opened_archive(path: Path, *, most: int) -> Iterator[tarfile.TarFile]:
     try:
         if not path.is_file():
             raise tarfile.ReadError("it is not a file")  # a pipe would keep the call waiting for its writer
-        with gzip.open(path, "rb") as packed:
+        with open_ordinary(path) as raw, gzip.open(raw, "rb") as packed:
             with _Archive.open(fileobj=_Bounded(packed, most), mode="r:") as archive:
                 yield archive
     except (tarfile.TarError, OSError, EOFError, zlib.error, UnicodeError) as broken:

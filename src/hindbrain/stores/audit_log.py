@@ -12,6 +12,7 @@ from typing import Any
 
 from hindbrain.domain.ledger import canonical
 from hindbrain.stores.atomic import sync_directory
+from hindbrain.stores.directories import make_directory
 from hindbrain.stores.locks import try_lock
 
 __all__ = ["GENESIS", "AuditLog", "Checked", "Line", "Tail"]
@@ -58,7 +59,7 @@ class AuditLog:
     @contextmanager
     def hold(self) -> Iterator[bool]:
         """Be the one who writes; False when somebody else is."""
-        self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_directory(self._directory)
         handle = try_lock(self._directory / "log.lock")
         try:
             yield handle is not None

@@ -2,7 +2,7 @@
 
 import errno
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from hindbrain.domain.errors import PathRefused
 from hindbrain.policy.battery import CASE_BYTES, CASES_MOST
 from hindbrain.stores.held_file import content_of, facts_of, placed, shown, told
 
-__all__ = ["case_files", "place_case"]
+__all__ = ["case_files", "drop_cases", "place_case"]
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _ENDING = ".json"
@@ -43,6 +43,22 @@ def place_case(directory: Path, name: str, text: str) -> bool:
     except OSError as wrong:
         raise told(wrong, str(directory)) from wrong
     return True
+
+
+def drop_cases(directory: Path, which: Callable[[bytes], bool]) -> int:
+    """Delete the cases whose bytes are meant; how many there were."""
+    try:
+        with _held(directory) as held:
+            names = [name for name in os.listdir(held) if name.endswith(_ENDING) and not name.startswith(".")]
+            meant = [name for name in names if isinstance(raw := _read(name, held), bytes) and which(raw)]
+            for name in meant:
+                os.unlink(name, dir_fd=held)
+            os.fsync(held)
+    except FileNotFoundError:
+        return 0
+    except OSError as wrong:
+        raise told(wrong, str(directory)) from wrong
+    return len(meant)
 
 
 @contextmanager

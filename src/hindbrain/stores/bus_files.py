@@ -1,19 +1,35 @@
 """Bus files: the files of one bus, changed in turns that are all or nothing. Knows bytes and names, not what they say."""
 
+import errno
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from hindbrain.domain.errors import StoreUnavailable
+from hindbrain.domain.errors import StoreDamaged, StoreUnavailable
 from hindbrain.stores.atomic import sync_directory
 from hindbrain.stores.bus_intents import Intents, Step, is_bus_name
 from hindbrain.stores.home import Home
 from hindbrain.stores.locks import locked
+from hindbrain.stores.runtime_place import keep_runtime_place
 
-__all__ = ["BusFiles", "FileLook", "FileTurn"]
+__all__ = ["BUS_LOCK", "BusFiles", "FileLook", "FileTurn"]
 
-_LOCK = "bus.lock"
+BUS_LOCK = "bus.lock"
+_NO_FILE = (errno.EISDIR, errno.ELOOP, errno.ENOTDIR, errno.EACCES, errno.ENXIO)  # a directory, a link, no right to read
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    """In this block something that is no file of ours in the place of one is named as damage of the bus."""
+    try:
+        yield
+    except OSError as failure:
+        if failure.errno not in _NO_FILE:
+            raise
+        raise StoreDamaged(
+            f"{path} cannot be read: {failure.strerror}", fix="run hindbrain doctor --fix", path=str(path)
+        ) from failure
 
 
 class FileLook:
@@ -24,12 +40,17 @@ class FileLook:
 
     def read(self, name: str) -> bytes:
         """The bytes of a file; none when it is not there."""
-        try:
-            handle = os.open(self._path(name), os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
-        except FileNotFoundError:
-            return b""
-        with os.fdopen(handle, "rb") as file:
-            return file.read()
+        path = self._path(name)
+        with _readable(path):
+            try:
+                handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+            except FileNotFoundError:
+                return b""
+            try:
+                with os.fdopen(handle, "rb", closefd=False) as file:
+                    return file.read()
+            finally:
+                os.close(handle)
 
     def size(self, name: str) -> int:
         try:
@@ -123,6 +144,7 @@ class BusFiles:
 
     def __init__(self, home: Home, root: str, *, wait_s: float, directory: Path | None = None) -> None:
         self.directory = directory or home.runtime_dir(root)
+        self._root = root if directory is None else None
         self._home = home
         self._wait_s = wait_s
         self._intents = Intents(self.directory, home.make)
@@ -130,7 +152,7 @@ class BusFiles:
     @property
     def exists(self) -> bool:
         """Whether somebody made a bus here. The directories of others beside its files make none."""
-        if (self.directory / _LOCK).exists():
+        if (self.directory / BUS_LOCK).exists():
             return True
         return self.directory.is_dir() and any(one.is_file() for one in self.directory.iterdir())
 
@@ -140,26 +162,61 @@ class BusFiles:
         if not self.exists:
             yield FileLook(self.directory)
             return
-        with locked(self.directory / _LOCK, wait_s=self._wait_s):
-            self._intents.finish()
+        with locked(self.directory / BUS_LOCK, wait_s=self._wait_s):
+            with _readable(self.directory):
+                self._intents.finish()
             yield FileLook(self.directory)
+
+    def rewrite(self, edited: Callable[[str, bytes], tuple[bytes, int]]) -> int:
+        """Write every file anew as `edited` gives it, with how much it changed, and leave no intent that holds the old bytes."""
+        with locked(self.directory / BUS_LOCK, wait_s=self._wait_s):
+            self._intents.finish()
+            turn, changed = FileTurn(self.directory), 0
+            for name in self._names():
+                raw = turn.read(name)
+                made, count = edited(name, raw)
+                if count:
+                    turn.replace(name, made)
+                    changed += count
+            if steps := turn.steps:
+                self._intents.commit(steps)
+            self._intents.scrub()
+            return changed
+
+    def _names(self) -> list[str]:
+        """Every file of the bus, one level deep; the lock, the intents and temporary files are no files of it."""
+        found = [
+            str(path.relative_to(self.directory))
+            for path in (*self.directory.glob("*"), *self.directory.glob("*/*"))
+            if path.is_file()
+        ]
+        return sorted(
+            name for name in found if name.endswith((".json", ".jsonl")) and is_bus_name(name) and not name.startswith("intents")
+        )
 
     @contextmanager
     def turn(self, *, make: bool = False) -> Iterator[FileTurn]:
         """Read and change files, all or nothing. Only who brings something new makes a bus that is not there."""
         if make and not self.exists:
             self._home.make(self.directory)
+            if self._root is not None:
+                keep_runtime_place(self._home, self._root)
             for place in (self.directory.parent, self._home.path):
                 sync_directory(place)  # a bus that a power cut takes away takes its messages with it
         elif not self.exists:
             empty = FileTurn(self.directory)
             yield empty
             if empty.steps:
-                raise StoreUnavailable("this checkout has no bus", fix="register an agent with hindbrain cowork register")
+                raise StoreUnavailable(
+                    "this checkout has no bus",
+                    fix="register an agent with hindbrain cowork register --agent-id AGENT --tool TOOL",
+                )
             return
-        with locked(self.directory / _LOCK, wait_s=self._wait_s):
-            self._intents.finish()
+        with locked(self.directory / BUS_LOCK, wait_s=self._wait_s):
+            with _readable(self.directory):
+                self._intents.finish()
             turn = FileTurn(self.directory)
             yield turn
             if steps := turn.steps:
-                self._intents.commit(steps)
+                with _readable(self.directory):
+                    self._intents.commit(steps)

@@ -98,6 +98,11 @@ class Intents:
         except OSError:
             return  # a full disk, say. The turn stands in the intents: whoever comes next carries it out before anything is read
 
+    def scrub(self) -> None:
+        """Sync what was carried out and drop every intent, also damaged ones: they hold the bytes of what they wrote."""
+        self._settle()
+        (self._directory / _DAMAGED).unlink(missing_ok=True)
+
     def _carry_out_line(self, line: bytes) -> None:
         steps = _steps(line)
         if steps is None:

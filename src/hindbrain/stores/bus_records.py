@@ -8,12 +8,23 @@ from typing import TypeVar
 import msgspec
 
 from hindbrain.domain.cowork import Agent, CoworkChannel, CoworkEvent, CoworkMessage, CoworkSession, Handed
-from hindbrain.domain.errors import StoreUnavailable
-from hindbrain.domain.typed import decoded, decoder
+from hindbrain.domain.errors import StoreDamaged
+from hindbrain.domain.typed import decoded, decoder, names_its_schema
 from hindbrain.stores.bus_files import BusFiles, FileLook, FileTurn
 from hindbrain.stores.home import Home
 
-__all__ = ["AGENTS", "Bus", "BusLook", "BusTurn", "EventLog", "Lines", "inbox_file", "records_of"]
+__all__ = [
+    "AGENTS",
+    "AgentsFile",
+    "Bus",
+    "BusLook",
+    "BusTurn",
+    "EventLog",
+    "Lines",
+    "SessionsFile",
+    "inbox_file",
+    "records_of",
+]
 
 AGENTS = "agents.json"
 SESSIONS = "sessions.json"
@@ -23,14 +34,18 @@ _EVENT_PART = re.compile(r"events-(\d{1,9})\.jsonl")
 Record = TypeVar("Record", bound=msgspec.Struct)
 
 
-class _AgentsFile(msgspec.Struct, frozen=True, kw_only=True):
+class AgentsFile(msgspec.Struct, frozen=True, kw_only=True):
+    """Who is registered on a bus, and its channels."""
+
     schema: str = "hindbrain-cowork-agents-v0"
     project: str = ""  # whose bus it is: the name of the directory does not say
     agents: tuple[Agent, ...] = ()
     channels: tuple[CoworkChannel, ...] = ()
 
 
-class _SessionsFile(msgspec.Struct, frozen=True, kw_only=True):
+class SessionsFile(msgspec.Struct, frozen=True, kw_only=True):
+    """The sessions of a bus."""
+
     schema: str = "hindbrain-cowork-sessions-v0"
     sessions: tuple[CoworkSession, ...] = ()
 
@@ -56,7 +71,7 @@ class BusLook:
         return {one.channel: one for one in sorted(self._registry().channels, key=lambda one: one.channel)}
 
     def sessions(self) -> dict[str, CoworkSession]:
-        found = self._whole(SESSIONS, _SessionsFile) or _SessionsFile()
+        found = self._whole(SESSIONS, SessionsFile) or SessionsFile()
         return {one.session_id: one for one in sorted(found.sessions, key=lambda one: one.session_id)}
 
     def inbox(self, agent_id: str) -> tuple[list[CoworkMessage], Lines]:
@@ -89,19 +104,20 @@ class BusLook:
         numbers = sorted(int(match[1]) for name in self._files.names() if (match := _EVENT_PART.fullmatch(name)))
         return [*(f"events-{number}.jsonl" for number in numbers), EVENTS]
 
-    def _registry(self) -> _AgentsFile:
-        return self._whole(AGENTS, _AgentsFile) or _AgentsFile()
+    def _registry(self) -> AgentsFile:
+        return self._whole(AGENTS, AgentsFile) or AgentsFile()
 
     def _whole(self, name: str, kind: type[Record]) -> Record | None:
         raw = self._files.read(name)
         if not raw:
             return None
         try:
-            return decoded(raw, kind)
+            found = decoded(raw, kind)
         except (msgspec.MsgspecError, UnicodeDecodeError) as damaged:
-            raise StoreUnavailable(
-                f"{name} of this bus is damaged", fix="move the file away; agents register again with hindbrain cowork register"
-            ) from damaged
+            raise _damaged(name) from damaged
+        if not names_its_schema(found):
+            raise _damaged(name)  # of another release: it is not written over
+        return found
 
 
 class EventLog:
@@ -144,7 +160,7 @@ class BusTurn(BusLook):
 
     def put_session(self, session: CoworkSession) -> None:
         others = [one for one in self.sessions().values() if one.session_id != session.session_id]
-        self._put(SESSIONS, _SessionsFile(sessions=(*others, session)))
+        self._put(SESSIONS, SessionsFile(sessions=(*others, session)))
 
     def push(self, agent_id: str, message: CoworkMessage) -> int:
         """Add a message to an inbox. Returns the size of its file after it."""
@@ -190,6 +206,14 @@ class Bus:
         """Read and change the bus, all or nothing."""
         with self.files.turn(make=make) as turn:
             yield BusTurn(turn, root=self.root, part_bytes=self._part_bytes)
+
+
+def _damaged(name: str) -> StoreDamaged:
+    return StoreDamaged(
+        f"{name} of this bus is damaged or of another release",
+        fix="run hindbrain doctor --fix; agents register again with hindbrain cowork register --agent-id AGENT --tool TOOL",
+        path=name,
+    )
 
 
 def inbox_file(agent_id: str) -> str:

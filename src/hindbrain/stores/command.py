@@ -5,7 +5,6 @@ import os
 import re
 import selectors
 import signal
-import subprocess
 import sys
 import threading
 import time
@@ -13,10 +12,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from hindbrain.policy.tools import COMMAND_OUTPUT, COMMAND_PRINTED, COMMAND_S, CREDENTIALS
+from hindbrain.launcher import PIPE, STDOUT, Child, TimeoutExpired, start
+from hindbrain.policy.tools import COMMAND_OUTPUT, COMMAND_PRINTED, COMMAND_S
 from hindbrain.stores import confined
+from hindbrain.stores.sandbox import Sandbox, available, places_of, specification
 
-__all__ = ["Commands", "Ran"]
+__all__ = ["UNCONTAINED", "Commands", "Ran"]
+
+UNCONTAINED = "this system has no sandbox: install bubblewrap, or use Linux 6.12 or newer with Landlock"
 
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-_])")
 _UNSEEN = re.compile(r"[^\n\t\x20-\x7e\x85\xa0-\U0010ffff]")
@@ -37,17 +40,31 @@ class Ran:
 
 
 class Commands:
-    """Runs commands in one directory. `path` is where programs are looked for; `hidden` places cannot be read where contained."""
+    """Runs commands in one directory, in the best sandbox of this machine or in the one that is named.
 
-    def __init__(self, root: Path, *, temporary: Path, path: str, hidden: Sequence[Path] = (), user: Path | None = None) -> None:
+    `path` is where programs are looked for, `user` the person's home. A command reads the directory, the system, programs of the
+    search path, and `readable` places; never a `hidden` one."""
+
+    def __init__(
+        self,
+        root: Path,
+        *,
+        temporary: Path,
+        path: str,
+        hidden: Sequence[Path] = (),
+        readable: Sequence[Path] = (),
+        user: Path | None = None,
+        sandbox: Sandbox | None = None,
+    ) -> None:
         self._root = Path(os.path.realpath(root))
         self._temporary = Path(os.path.realpath(temporary))
         places = [one for one in path.split(os.pathsep) if os.path.isabs(one)]
         # A program that this run wrote must not take the name of one of the system.
-        self._path = os.pathsep.join(one for one in places if not Path(os.path.realpath(one)).is_relative_to(self._root))
-        credentials = [user / name for name in CREDENTIALS] if user is not None else []
-        self._hidden = [os.path.realpath(one) for one in (*hidden, *credentials) if one.exists()]
-        self.contains = confined.landlock_version() > 0
+        outside = [one for one in places if not Path(os.path.realpath(one)).is_relative_to(self._root)]
+        self._path = os.pathsep.join(outside)
+        self._places = places_of(write=(self._root, self._temporary), read=readable, hidden=hidden, path=outside, user=user)
+        self._sandbox = available() if sandbox is None else sandbox
+        self.contains = self._sandbox is not Sandbox.NONE
 
     def run(
         self,
@@ -55,20 +72,17 @@ class Commands:
         *,
         timeout_s: float = COMMAND_S,
         connect: bool = True,
+        uncontained: bool = False,
         stopped: threading.Event | None = None,
     ) -> Ran:
-        """Start it and wait. `connect` allows connections to other machines; `stopped` ends it before its time."""
+        """Start it and wait. `connect` allows connections to other machines; `stopped` ends it before its time.
+
+        Without a sandbox nothing is started, unless somebody answers for it: `uncontained`."""
+        if not self.contains and not uncontained:
+            return Ran(status=None, output="", elapsed_ms=0, why=f"not started: {UNCONTAINED}", complete=False)
         begun = time.monotonic()
-        with subprocess.Popen(
-            self._words(command, connect=connect),
-            cwd=self._root,
-            env=self._environment(),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-            close_fds=True,
-        ) as process:
+        words = self._words(command, connect=connect)
+        with start(words, cwd=self._root, env=self._environment(), stdout=PIPE, stderr=STDOUT) as process:
             kept = _Kept(COMMAND_OUTPUT)
             try:
                 why = _read(process, kept, begun + timeout_s, timeout_s, stopped or threading.Event())
@@ -86,13 +100,7 @@ class Commands:
     def _words(self, command: str, *, connect: bool) -> list[str]:
         if not sys.platform.startswith("linux"):
             return ["/bin/sh", "-c", command]
-        spec = {
-            "command": command,
-            "write": [str(self._root), str(self._temporary)],
-            "hidden": self._hidden,
-            "connect": connect,
-            "confine": self.contains,
-        }
+        spec = specification(self._sandbox, self._places, command, connect=connect, root=self._root)
         return [sys.executable, "-I", "-S", confined.__file__, json.dumps(spec)]
 
     def _environment(self) -> dict[str, str]:
@@ -108,6 +116,7 @@ class Commands:
             "CI": "1",
             "PAGER": "cat",
             "GIT_TERMINAL_PROMPT": "0",
+            "GIT_CONFIG_NOSYSTEM": "1",  # closed like most of /etc
             "GIT_CEILING_DIRECTORIES": str(self._root.parent),  # no repository above the workspace is meant
             "PYTHONDONTWRITEBYTECODE": "1",
         }
@@ -147,7 +156,7 @@ def _plain(raw: bytes) -> str:
     return _UNSEEN.sub("\ufffd", _ESCAPES.sub("", text))
 
 
-def _read(process: "subprocess.Popen[bytes]", kept: _Kept, ends: float, limit: float, stopped: threading.Event) -> str:
+def _read(process: Child[bytes], kept: _Kept, ends: float, limit: float, stopped: threading.Event) -> str:
     """Read until the program ends; why it has to be ended otherwise."""
     if process.stdout is None:
         return "it has no output"
@@ -171,7 +180,7 @@ def _read(process: "subprocess.Popen[bytes]", kept: _Kept, ends: float, limit: f
                 return ""
 
 
-def _ended(process: "subprocess.Popen[bytes]", ends: float, limit: float, stopped: threading.Event) -> str:
+def _ended(process: Child[bytes], ends: float, limit: float, stopped: threading.Event) -> str:
     """It closed its output; it may still work."""
     while process.poll() is None:
         if stopped.wait(_TICK_S / 2):
@@ -181,13 +190,13 @@ def _ended(process: "subprocess.Popen[bytes]", ends: float, limit: float, stoppe
     return ""
 
 
-def _end(process: "subprocess.Popen[bytes]") -> None:
+def _end(process: Child[bytes]) -> None:
     """End it with all that it started: by the program that holds them, else the whole group."""
     if process.poll() is None and sys.platform.startswith("linux"):
         process.send_signal(signal.SIGTERM)
         try:
             process.wait(_GRACE_S)
-        except subprocess.TimeoutExpired:
+        except TimeoutExpired:
             process.kill()
     try:
         os.killpg(process.pid, signal.SIGKILL)

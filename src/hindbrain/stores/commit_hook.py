@@ -9,7 +9,9 @@ from pathlib import Path
 from hindbrain.domain.brain import contains
 from hindbrain.domain.errors import PathRefused
 from hindbrain.stores.atomic import sync_directory, write_bytes
+from hindbrain.stores.directories import SHARED, make_directory
 from hindbrain.stores.git import asked
+from hindbrain.stores.repository import canonical_root, git_directory, repository_of
 
 __all__ = ["CommitHook", "staged"]
 
@@ -19,9 +21,10 @@ _NAME = "pre-commit"
 _KEPT_ENVIRONMENT = ("HOME", "XDG_CONFIG_HOME")  # where a person's own git settings lie, which may name another directory
 
 
-def staged(checkout: str) -> list[str] | None:
-    """What the next commit of a checkout would change; None where git cannot tell."""
-    said = asked(checkout, "diff", "--cached", "--name-only", "--no-renames", "--no-ext-diff", "-z", seconds=_GIT_S)
+def staged(checkout: str, *, index: str | None = None, seconds: float = _GIT_S) -> list[str] | None:
+    """Return what the next commit of a checkout would change; None where git cannot tell. `index`: another index than its own."""
+    more = {"GIT_INDEX_FILE": index} if index else None
+    said = asked(checkout, "diff", "--cached", "--name-only", "--no-renames", "-z", seconds=seconds, environ=more)
     return None if said is None else [name.decode("utf-8", "replace") for name in said.split(b"\x00") if name]
 
 
@@ -52,7 +55,7 @@ class CommitHook:
                     fix="look which of the two is yours, and move the other one away",
                 )
             os.rename(self.path, self._kept)
-        self.directory.mkdir(exist_ok=True)
+        make_directory(self.directory, mode=SHARED)
         try:
             write_bytes(self.path, script, mode=0o755)
         except OSError:
@@ -89,22 +92,17 @@ class CommitHook:
 
 def _hooks_directory(checkout: str, environ: Mapping[str, str]) -> Path:
     more = {name: environ[name] for name in _KEPT_ENVIRONMENT if environ.get(name)}
-    said = [
-        asked(checkout, "rev-parse", *words, seconds=_GIT_S, environ=more)
-        for words in (("--git-path", "hooks"), ("--git-common-dir",), ("--show-toplevel",))
-    ]
-    if said[0] is None or said[1] is None:
+    said = asked(checkout, "rev-parse", "--git-path", "hooks", seconds=_GIT_S, environ=more, hooks=True)
+    # Git is not asked where the repository is: its settings could name another directory (`core.worktree`).
+    worktree, common = repository_of(canonical_root(checkout)).worktree, git_directory(canonical_root(checkout))
+    if said is None or common is None:
         raise PathRefused(
             f"{checkout} is no repository of git", fix="run it in a checkout; without git there is no commit to guard"
         )
-    found, common, top = [os.path.realpath(os.path.join(checkout, _path(one))) if one else "" for one in said]
-    if not contains(common, found) and not (top and contains(top, found)):
+    found = os.path.realpath(os.path.join(checkout, os.fsdecode(said).removesuffix("\n")))
+    if not contains(common, found) and not contains(worktree, found):
         raise PathRefused(
             f"git looks for hooks in {found}, outside of this repository",
             fix="a hook there runs for every repository: call `hindbrain cowork guard check` from it yourself",
         )
     return Path(found)
-
-
-def _path(said: bytes) -> str:
-    return os.fsdecode(said).removesuffix("\n")

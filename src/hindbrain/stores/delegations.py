@@ -1,6 +1,7 @@
 """Delegation records: one file per packet and one line per debrief, in the brain's own directory. Files of one user, whole or not
 there at all; a record is found only below the brain that it belongs to."""
 
+import errno
 import os
 import re
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from hindbrain.domain.delegation import DelegationRecord, OutcomeRow
 from hindbrain.domain.typed import decoded
 from hindbrain.policy.limits import LOCK_WAIT_S
 from hindbrain.stores.atomic import sync_directory, write_text
+from hindbrain.stores.directories import make_directory
 from hindbrain.stores.locks import locked
 
 __all__ = ["DelegationFiles", "is_delegation_id"]
@@ -49,14 +51,14 @@ class DelegationFiles:
 
     def write(self, record: DelegationRecord) -> None:
         """Make or replace a record."""
-        self._place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_directory(self._place)
         text = msgspec.json.format(msgspec.json.encode(record), indent=2).decode("utf-8")
         write_text(self._place / f"{record.delegation_id}.json", text + "\n")
 
     @contextmanager
     def held(self) -> Iterator[None]:
         """One debrief of this brain at a time: what two of them tell is compared with what was told before."""
-        self._place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_directory(self._place)
         with locked(self._place / ".lock", wait_s=LOCK_WAIT_S):
             yield
 
@@ -79,7 +81,10 @@ class DelegationFiles:
         with os.fdopen(handle, "r+b", buffering=0) as file:
             size = file.seek(0, os.SEEK_END)
             torn = size > 0 and os.pread(file.fileno(), 1, size - 1) != b"\n"
-            file.write((b"\n" if torn else b"") + msgspec.json.encode(row) + b"\n")
+            data = (b"\n" if torn else b"") + msgspec.json.encode(row) + b"\n"
+            if file.write(data) != len(data):
+                os.ftruncate(file.fileno(), size)
+                raise OSError(errno.ENOSPC, "the disk took only a part of the outcome", str(self._outcomes))
             os.fsync(file.fileno())
         if size == 0:
             sync_directory(self._place)

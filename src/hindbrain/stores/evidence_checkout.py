@@ -1,11 +1,11 @@
 """Checkouts: what git itself says a directory belongs to. Only its own word that there is no repository counts as none."""
 
 import os
-import shutil
-import subprocess
 from dataclasses import dataclass
 
 from hindbrain.domain.errors import InvalidParams, StoreUnavailable
+from hindbrain.launcher import TimeoutExpired
+from hindbrain.stores.git import answer, installed
 from hindbrain.stores.repository import repository_of
 
 __all__ = ["Checkout", "checkout_by_files", "checkout_of"]
@@ -27,33 +27,28 @@ def checkout_of(path: str) -> Checkout:
     directory = os.path.realpath(path)
     if not os.path.isdir(directory):
         raise InvalidParams(f"{path[:200]!r} is not a directory", fix="give a directory that exists")
-    program = shutil.which("git")
-    if program is None:
+    if installed(directory) is None:
         return checkout_by_files(directory)
-    lines = _asked(program, directory, "--is-inside-work-tree", "--git-common-dir", "--show-toplevel")
+    lines = _asked(directory, "--is-inside-work-tree", "--git-common-dir", "--show-toplevel")
     if lines is None:
         return Checkout(root=directory, common=None)
     if len(lines) > 3:  # a line break in a name: one question, one answer
-        answers = ["\n".join(_asked(program, directory, word) or ()) for word in ("--git-common-dir", "--show-toplevel")]
+        answers = ["\n".join(_asked(directory, word) or ()) for word in ("--git-common-dir", "--show-toplevel")]
         lines = [lines[0], *answers]
     common = os.path.realpath(os.path.join(directory, lines[1]))
     # In a bare repository, or inside .git, there is a repository but no checkout: the directory stands for it.
     return Checkout(root=os.path.realpath(lines[2]) if len(lines) == 3 else directory, common=common)
 
 
-def _asked(program: str, directory: str, *words: str) -> list[str] | None:
+def _asked(directory: str, *words: str) -> list[str] | None:
     """The lines of git's answer; None when it says that there is no repository."""
     try:
-        done = subprocess.run(
-            [program, "-C", directory, "rev-parse", *words],
-            capture_output=True,
-            check=False,
-            timeout=_WAIT_S,
-            stdin=subprocess.DEVNULL,
-            env=_environment(),
-        )
-    except subprocess.TimeoutExpired as late:
+        # HOME: the person's own trust settings (safe.directory) decide whether git reads a directory of another user.
+        done = answer(directory, "rev-parse", *words, seconds=_WAIT_S, environ={"HOME": os.path.expanduser("~")})
+    except TimeoutExpired as late:
         raise StoreUnavailable(f"git did not answer within {_WAIT_S} s", fix="try again; look at the disk") from late
+    if done is None:
+        raise StoreUnavailable("git was removed meanwhile", fix="install git, then try again")
     lines = os.fsdecode(done.stdout).removesuffix("\n").split("\n")
     if done.returncode == 0 or (lines[0] == "false" and len(lines) == 2):
         return lines
@@ -61,11 +56,6 @@ def _asked(program: str, directory: str, *words: str) -> list[str] | None:
     if _OUTSIDE in said:
         return None
     raise StoreUnavailable(f"git cannot say what {directory} belongs to: {said[:400]}", fix="let git status work there first")
-
-
-def _environment() -> dict[str, str]:
-    """Without the variables of a git that started us, which would speak of its repository; with the user's own trust settings."""
-    return {"PATH": os.defpath, "LC_ALL": "C", "HOME": os.path.expanduser("~")}
 
 
 def checkout_by_files(directory: str) -> Checkout:

@@ -2,16 +2,15 @@
 
 import hashlib
 import os
-import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from typing import IO, TYPE_CHECKING
 
-from hindbrain.domain.errors import PathRefused
 from hindbrain.policy.evidence import IGNORE_FILE, LINE_MAX_BYTES, SKIPPED_DIRECTORIES
 from hindbrain.stores.ignoring import spec_of
+from hindbrain.stores.ordinary_file import open_ordinary
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -107,10 +106,7 @@ def _ignored(path: str, rules: "Sequence[tuple[str, GitIgnoreSpec]]") -> bool:
 @contextmanager
 def opened_file(path: str) -> Iterator[IO[bytes]]:
     """A regular file for reading; anything else is refused without waiting for it."""
-    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
-    with os.fdopen(handle, "rb", buffering=_BLOCK) as file:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise PathRefused(f"{os.path.basename(path)[:120]!r} is not a regular file", fix="give a file or a directory")
+    with open_ordinary(path, buffering=_BLOCK) as file:
         yield file
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from hindbrain.domain.errors import HindbrainError, InvalidParams, StoreUnavailable, UnknownMegram
 from hindbrain.domain.experience import Effective, EventKind, Level, Megram, MegramEvent, Writer
+from hindbrain.domain.stored import stored_json
 from hindbrain.policy.fading import gone_at, weights
 from hindbrain.stores.experience_port import StoredMessage
 from hindbrain.stores.sql_rows import COLUMNS, Row
@@ -97,8 +98,8 @@ def megram_of(row: Row) -> Megram:
             | {
                 "level": Level(held["level"]),
                 "writer": Writer(held["writer"]),
-                "tags": tuple(json.loads(held["tags"])),
-                "derived_from": tuple(json.loads(held["derived_from"])),
+                "tags": tuple(stored_json(held["tags"], "megram")),
+                "derived_from": tuple(stored_json(held["derived_from"], "megram")),
             }
         )
     except (HindbrainError, ValueError) as error:

@@ -33,8 +33,7 @@ def commits_of(root: str, path: str, *, since: int) -> tuple[FileCommit, ...]:
     if not os.path.isdir(root):
         return ()
     words = ["log", f"--max-count={_MOST}", f"--since={since}", "--no-renames", "--numstat", "-z", "--full-diff", "--relative"]
-    quiet = ("--no-ext-diff", "--no-textconv")
-    said = asked(root, *words, *quiet, f"--format={_FORM}", "--", path, seconds=_SECONDS)
+    said = asked(root, *words, f"--format={_FORM}", "--", path, seconds=_SECONDS)
     return _read(said.decode("utf-8", "replace"), path) if said else ()
 
 

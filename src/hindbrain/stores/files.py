@@ -12,15 +12,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hindbrain.domain.claim import Slug, outdated
-from hindbrain.domain.errors import PathRefused
+from hindbrain.domain.errors import InvalidLabel, PathRefused
+from hindbrain.domain.label import slug_of
 from hindbrain.policy.limits import CLAIM_MAX_BYTES
 from hindbrain.stores.atomic import sync_directory, write_text
+from hindbrain.stores.directories import make_directory
 from hindbrain.stores.locks import locked
 
 __all__ = ["ClaimDirectory", "FileFacts", "Staged", "digest_of"]
 
-_NAME = re.compile(r"([a-z0-9]+(?:-[a-z0-9]+)*)\.light\.md\Z")
-_HISTORY = re.compile(r"([a-z0-9]+(?:-[a-z0-9]+)*)\.(\d+)\.light\.md\Z")
+_ENDING = ".light.md"
+_PLAIN = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*\Z")
+_HISTORY = re.compile(r"([^./]+)\.(\d+)\.light\.md\Z")
 _STALE_TEMPORARY_S = 3600
 _MOST_BYTES = 4 * CLAIM_MAX_BYTES  # what is read of a file; the rest of a larger one could only be refused
 
@@ -69,7 +72,7 @@ class ClaimDirectory:
 
     def lock(self, slug: Slug, *, wait_s: float) -> AbstractContextManager[None]:
         """The one writer of a slug. The lock file stays until its label is forgotten."""
-        self.locks_path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_directory(self.locks_path)
         return locked(self.locks_path / f"{slug}.lock", wait_s=wait_s)
 
     def mtime_ns(self) -> int:
@@ -97,14 +100,14 @@ class ClaimDirectory:
             return
         with entries:
             for entry in entries:
-                match = _NAME.match(entry.name)
-                if match is None or not entry.is_file(follow_symlinks=False):
+                slug = _slug_in(entry.name)
+                if slug is None or not entry.is_file(follow_symlinks=False):
                     continue
                 try:
                     found = entry.stat(follow_symlinks=False)
                 except FileNotFoundError:
                     continue
-                yield FileFacts(slug=match[1], mtime_ns=found.st_mtime_ns, size=found.st_size)
+                yield FileFacts(slug=slug, mtime_ns=found.st_mtime_ns, size=found.st_size)
 
     def misnamed(self) -> list[str]:
         """Files that look like claims but whose name no label gives: they are not served, and doctor says so."""
@@ -112,7 +115,7 @@ class ClaimDirectory:
             names = os.listdir(self.path)
         except FileNotFoundError:
             return []
-        return sorted(n for n in names if n.endswith(".light.md") and not n.startswith(".") and not _NAME.match(n))
+        return sorted(n for n in names if n.endswith(_ENDING) and not n.startswith(".") and _slug_in(n) is None)
 
     def read(self, slug: Slug) -> str | None:
         """The file's text; bytes that are not UTF-8 are kept apart as surrogates, so that they can be named."""
@@ -128,7 +131,7 @@ class ClaimDirectory:
         """Write and sync the new version, and the archive of the one it replaces, under temporary names."""
         if _is_directory(self.file(slug)):
             raise PathRefused(f"{self.file(slug)} is a directory", fix="move it away; a claim is one file")
-        self.history_path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_directory(self.history_path)
         token = secrets.token_hex(6)
         live = self.path / f".{slug}.{token}.new.tmp"
         archive = self.history_path / f".{slug}.{token}.old.tmp" if replaced is not None else None
@@ -160,7 +163,7 @@ class ClaimDirectory:
 
     def archive(self, slug: Slug, text: str, *, at: int) -> Path:
         """Keep a version in the history as outdated."""
-        self.history_path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_directory(self.history_path)
         target = self._free_history_name(slug, at)
         write_text(target, outdated(text))
         return target
@@ -222,6 +225,19 @@ class ClaimDirectory:
         while (path := self.history_path / f"{slug}.{at}.light.md").exists():
             at += 1
         return path
+
+
+def _slug_in(name: str) -> Slug | None:
+    """The slug that a file name holds; None for a name that no label gives."""
+    slug = name.removesuffix(_ENDING)
+    if slug == name:
+        return None
+    if slug.isascii():
+        return slug if _PLAIN.match(slug) else None
+    try:
+        return slug if slug_of(slug) == slug else None
+    except InvalidLabel:
+        return None
 
 
 def _is_directory(path: Path) -> bool:

@@ -3,7 +3,6 @@ neither changed nor waited for, wherever it lies and whoever has it locked."""
 
 import os
 import shutil
-import stat
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -14,6 +13,7 @@ import apsw
 
 from hindbrain.domain.errors import Busy, InvalidParams, PathRefused
 from hindbrain.policy.legacy import CELL_MAX_BYTES
+from hindbrain.stores.ordinary_file import open_ordinary
 
 __all__ = ["ForeignFile", "Record", "opened_foreign", "readable"]
 
@@ -111,9 +111,8 @@ def _check(path: Path) -> None:
         raise PathRefused(f"{str(path)[:200]!r} does not exist", fix="give a database or the directory it lies in")
     if not path.is_file():
         raise InvalidParams(f"{path.name[:120]!r} is not a file", fix="give a database file")
-    # Not blocking: a pipe under this name would keep the call waiting for its writer.
-    with open(path, "rb", opener=lambda name, flags: os.open(name, flags | getattr(os, "O_NONBLOCK", 0))) as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode) or file.read(len(_MAGIC)) != _MAGIC:
+    with open_ordinary(path) as file:
+        if file.read(len(_MAGIC)) != _MAGIC:
             raise InvalidParams(f"{path.name[:120]!r} is not a SQLite database", fix="give a database file")
 
 

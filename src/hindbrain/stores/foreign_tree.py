@@ -2,6 +2,7 @@
 and nothing is read beyond what was asked for."""
 
 import os
+import re
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,9 +11,12 @@ from pathlib import Path
 from typing import IO
 
 from hindbrain.domain.errors import PathRefused
+from hindbrain.stores.ordinary_file import open_ordinary
 
-__all__ = ["Found", "files_under", "lines_within", "read_within", "start_of"]
+__all__ = ["Found", "files_under", "lines_within", "read_within", "start_of", "text_within"]
 
+_NO_TEXT = re.compile("[\\x00-\\x08\\x0e-\\x1a\\x1c-\\x1f\\ufffd]")  # colour codes of terminals (\\x1b) are in many notes
+_STRANGE = 10  # a text has fewer than one in so many characters that are none; a database has far more
 _DEPTH = 12  # directories below the top; deeper is no memory of any program we know
 
 
@@ -66,6 +70,14 @@ def read_within(path: str | Path, most: int) -> bytes:
     return data
 
 
+def text_within(path: str | Path, most: int) -> str:
+    """The text of a regular file, odd bytes replaced. Also PathRefused for what is no text, such as a picture or a database."""
+    text = read_within(path, most).decode("utf-8", "replace")
+    if len(_NO_TEXT.findall(text)) * _STRANGE > len(text):
+        raise PathRefused(f"{_named(path)} is binary, not text", fix="give text files in UTF-8")
+    return text
+
+
 def start_of(path: str | Path, most: int) -> bytes:
     """The first bytes of a regular file, for a look at what it is; nothing when it cannot be read."""
     try:
@@ -95,14 +107,12 @@ def lines_within(path: str | Path, most: int) -> Iterator[tuple[int, bytes | Non
 @contextmanager
 def _plain(path: str | Path) -> Iterator[IO[bytes]]:
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+        file = open_ordinary(path, follow=False)
     except OSError as wrong:
         raise PathRefused(
             f"{_named(path)} cannot be read: {wrong.strerror}", fix="give a plain file that you may read"
         ) from wrong
-    with os.fdopen(handle, "rb") as file:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise PathRefused(f"{_named(path)} is not a regular file", fix="give plain files")
+    with file:
         yield file
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from hindbrain.domain.brain import BrainId
+from hindbrain.domain.stored import stored_number
 from hindbrain.stores.sql_rows import Session
 
 __all__ = ["LAST_BEAT", "Glance", "glance_of"]
@@ -45,7 +46,7 @@ def glance_of(session: Session, brain_id: BrainId, *, published: bool, marks: tu
         nodes=nodes,
         edges=edges,
         changed_at=last[0][0] if last else None,
-        beat_at=int(beat[0][0]) if beat else None,
+        beat_at=stored_number(beat[0][0], "meta") if beat else None,
         cards={(tier, status): int(number) for tier, status, number in cards},
         missions=_counted(session, "select status, count(*) from mission where brain_id = ? group by status", brain_id),
         counters=_counted(session, "select name, sum(value) from counter where brain_id = ? group by name", brain_id),

@@ -9,6 +9,7 @@ import apsw
 
 from hindbrain.domain.brain import BrainId
 from hindbrain.domain.errors import StoreBehind, StoreUnavailable
+from hindbrain.stores.checked_file import checked_vfs, is_plain
 from hindbrain.stores.glance import Glance, glance_of
 from hindbrain.stores.migrations import MIGRATIONS, outstanding
 from hindbrain.stores.sqlite_files import SqliteSession, translated
@@ -34,20 +35,20 @@ def _facts(path: Path) -> tuple[int, int, int] | None:
     return facts.st_ino, facts.st_size, facts.st_mtime_ns
 
 
-def _looked(path: Path, read: Callable[[apsw.Connection], T]) -> T:
+def _looked(path: Path, read: Callable[[apsw.Connection], T], *, vfs: str = "") -> T:
     """What a connection that can write nothing reads. A file that nobody has open and that has no log is complete in itself; read
     as such, it gets no log either. Whoever opens it at that very moment is seen by the log, and it is read again."""
     if _facts(path.with_name(path.name + "-shm")) is None and not (_facts(path.with_name(path.name + "-wal")) or (0, 0))[1]:
         before = stamp_of(path)
         try:
-            found = _read(path, "&immutable=1", read)
+            found = _read(path, f"{vfs}&immutable=1", read)
         except StoreUnavailable:
             if stamp_of(path) == before:
                 raise
         else:
             if stamp_of(path) == before:
                 return found
-    return _read(path, "", read)
+    return _read(path, vfs, read)
 
 
 def _read(path: Path, how: str, read: Callable[[apsw.Connection], T]) -> T:
@@ -56,6 +57,8 @@ def _read(path: Path, how: str, read: Callable[[apsw.Connection], T]) -> T:
         connection = apsw.Connection(f"file:{quote(str(path))}?mode=ro{how}", flags=flags)
         try:
             connection.set_busy_timeout(_GLANCE_MS)
+            # The last one to leave would tidy up the log, which a file that is open for reading does not allow.
+            connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
             return read(connection)
         finally:
             connection.close()
@@ -84,4 +87,6 @@ def graph_counts(path: Path) -> tuple[int, int]:
         found: dict[str, str] = dict(rows)
         return int(found.get("nodes", 0)), int(found.get("edges", 0))
 
-    return _looked(path, read) if path.exists() else (0, 0)
+    if not path.exists():
+        return (0, 0)
+    return _looked(path, read, vfs="" if is_plain(path) else f"&vfs={quote(checked_vfs())}")

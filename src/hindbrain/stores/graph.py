@@ -9,8 +9,9 @@ from pathlib import Path
 
 import apsw
 
-from hindbrain.domain.errors import StoreUnavailable
+from hindbrain.domain.errors import StoreDamaged, StoreUnavailable
 from hindbrain.domain.graph import Edge, FileFacts, Node, Parsed
+from hindbrain.stores.checked_file import add_checksums, checked_vfs, has_checksums, is_plain, lay_out
 from hindbrain.stores.graph_columns import columns, joined_edges
 from hindbrain.stores.graph_port import CodeHit, GraphArrays, Resolver, Written
 from hindbrain.stores.graph_read import (
@@ -27,9 +28,9 @@ from hindbrain.stores.graph_read import (
     words_of,
 )
 from hindbrain.stores.graph_rows import pack
-from hindbrain.stores.graph_schema import SCHEMA, VERSION
+from hindbrain.stores.graph_schema import PLAIN_VERSION, SCHEMA, VERSION
 from hindbrain.stores.graph_writer import Take
-from hindbrain.stores.sqlite_files import Turns, create_private, now_ms, require_library, translated, unusable
+from hindbrain.stores.sqlite_files import Turns, create_private, integrity, require_library, set_aside, translated, unusable
 
 __all__ = ["LocalGraph"]
 
@@ -83,7 +84,8 @@ class LocalGraph:
             with self._turns.taken(TURN_SECONDS):
                 with suppress(_Unusable):
                     return self._opened()
-                self._begin_anew()
+                if not self._bring_forward():
+                    self._begin_anew()
                 return self._opened()
 
     def _opened(self) -> tuple[apsw.Connection, int]:
@@ -93,10 +95,12 @@ class LocalGraph:
             file = self.path.stat().st_ino
         except FileNotFoundError as error:
             raise _Unusable from error
-        connection = apsw.Connection(str(self.path))
+        connection = apsw.Connection(str(self.path), vfs=checked_vfs())
         try:
             connection.set_busy_timeout(BUSY_MS)
             if connection.pragma("user_version") != VERSION or connection.pragma("journal_mode") != "wal":
+                raise _Unusable
+            if not has_checksums(connection):
                 raise _Unusable
             connection.pragma("synchronous", "normal")
             connection.pragma("journal_size_limit", LOG_BYTES)
@@ -110,16 +114,31 @@ class LocalGraph:
             raise
         return connection, file
 
-    def _begin_anew(self) -> None:
-        """Move aside what is there and make an empty file, whole or not at all."""
-        aside = f".corrupt.{now_ms()}"
-        lost = self.path.exists() and self.path.stat().st_size > 0
-        for name in ("graph.db-shm", "graph.db-wal", "graph.db"):
-            with suppress(FileNotFoundError):
-                self.path.with_name(name).rename(self.path.with_name(name + aside))
-        create_private(self.path)
-        connection = apsw.Connection(str(self.path))
+    def _bring_forward(self) -> bool:
+        """Give a graph of the last release without checksums its checksums; False for any other file, and for a damaged one."""
+        if not is_plain(self.path):
+            return False
         try:
+            add_checksums(self.path)
+            connection = apsw.Connection(str(self.path), vfs=checked_vfs())
+            try:
+                if connection.pragma("user_version") != PLAIN_VERSION:
+                    return False
+                connection.pragma("user_version", VERSION)
+            finally:
+                connection.close()
+        except (apsw.SQLError, *_BROKEN):
+            return False
+        return True
+
+    def _begin_anew(self) -> None:
+        """Put aside what is there and make an empty file, whole or not at all."""
+        aside = set_aside(self.path)
+        lost = aside is not None and (aside.is_dir() or aside.lstat().st_size > 0)
+        create_private(self.path)
+        connection = apsw.Connection(str(self.path), vfs=checked_vfs())
+        try:
+            lay_out(connection)
             connection.pragma("journal_mode", "wal")
             connection.execute("begin immediate").fetchall()
             for statement in SCHEMA:
@@ -161,23 +180,28 @@ class LocalGraph:
                 sql = Sql(connection)
                 sql.rows("begin")
                 yield sql
-        except StoreUnavailable as error:
-            if isinstance(error.__cause__, _BROKEN):
-                self._set_aside()
+        except StoreDamaged:
+            self.renew_damaged()
             raise
 
-    def _set_aside(self) -> None:
-        """Derived data may always be thrown away: the next call finds an empty graph and says that it needs an ingest."""
+    def renew_damaged(self) -> None:
+        """Put a damaged file aside. Derived data may always be thrown away: the next call finds an empty graph, which needs an
+        ingest."""
         with self._turns.taken(TURN_SECONDS), translated(self.path):
-            self._begin_anew()
+            if self.check():  # nobody else has begun anew in the meantime
+                self._begin_anew()
 
     @contextmanager
     def _writing(self) -> Iterator[Sql]:
-        with translated(self.path), self._turns.taken(TURN_SECONDS), self._borrowed() as connection:
-            sql = Sql(connection)
-            sql.rows("begin immediate")
-            yield sql
-            sql.rows("commit")
+        try:
+            with translated(self.path), self._turns.taken(TURN_SECONDS), self._borrowed() as connection:
+                sql = Sql(connection)
+                sql.rows("begin immediate")
+                yield sql
+                sql.rows("commit")
+        except StoreDamaged:
+            self.renew_damaged()
+            raise
 
     def turn(self, seconds: float) -> AbstractContextManager[bool]:
         """Ask for the only right to write until the block ends; False when another one has it for longer than that."""
@@ -372,6 +396,14 @@ class LocalGraph:
     def set_meta(self, key: str, value: str) -> None:
         with self._writing() as sql:
             sql.rows("insert or replace into meta values (?, ?)", (key, value))
+
+    def check(self) -> tuple[str, ...]:
+        """What is wrong with the file; empty when it is sound. Reads all of it and changes nothing."""
+        try:
+            with translated(self.path):
+                return integrity(self.path, self._opened()[0])
+        except _Unusable:
+            return (f"{self.path.name}: it is missing, damaged or of another release",)
 
     def close(self) -> None:
         self._closed = True

@@ -6,9 +6,10 @@ A million edges are read as a few hundred blobs instead of a million rows, and a
 import string
 from typing import Any
 
-__all__ = ["CHUNK_BITS", "EDGE", "FIELDS", "SCHEMA", "VERSION", "edge_type"]
+__all__ = ["CHUNK_BITS", "EDGE", "FIELDS", "PLAIN_VERSION", "SCHEMA", "VERSION", "edge_type"]
 
-VERSION = 2  # a file of another version is set aside and made again
+PLAIN_VERSION = 2  # the last one without checksums; its tables are the same
+VERSION = 3  # a file of another version is set aside and made again
 CHUNK_BITS = 20  # row of a chunk = file << 20 | its number: no table is needed to find the file again
 HASH_BYTES = 32 * 1024 * 1024  # what full text gathers before it writes a segment: few segments need no merging
 FIELDS = ("chunks", "names", "whole")

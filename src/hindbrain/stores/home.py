@@ -5,15 +5,17 @@ import os
 import secrets
 import uuid
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from hindbrain.domain.brain import MEDULLA, Brain, BrainId, contains, fingerprint
 from hindbrain.domain.errors import PathRefused
 from hindbrain.stores.atomic import write_text
+from hindbrain.stores.directories import make_directory
+from hindbrain.stores.token_file import ensure_token
 
-__all__ = ["BOX", "BRAIN_SCHEMA", "IGNORED_IN_REPO", "REPO_DIR", "Home", "default_home"]
+__all__ = ["BOX", "BRAIN_SCHEMA", "IGNORED_IN_REPO", "REPO_DIR", "Home", "Tokens", "default_home"]
 
 BRAIN_SCHEMA = "m1nd-project-brain-v0"
 REPO_DIR = ".hindbrain"
@@ -61,7 +63,9 @@ class Home:
         self.path = path
         self.medulla_dir = path / MEDULLA
         self.brains_dir = path / "brains"
+        self.detached_dir = self.brains_dir / ".detached"  # brains that a person set aside
         self.runtime = path / "runtime"  # what lives for hours: the bus between agents
+        self.checkouts_dir = path / "checkouts"  # for which directory and repository messages were left at a path
         self.pair_dir = path / "cowork-inbox"  # what the two of a partner pair leave each other, by host and project
         self.owner_file = path / "owner.json"
         self.owner_lock = path / "owner.lock"
@@ -70,15 +74,19 @@ class Home:
         self.token_file = path / "token"
         self.human_token_file = path / "human-token"
         self.hook_token_file = path / "hook-token"
+        self.token_files = (self.token_file, self.human_token_file, self.hook_token_file)
         self.config_file = path / "config.toml"
         self.manifest_file = path / "manifest.json"
         self.refusals_file = path / "refusals.jsonl"
         self.log_file = path / "owner.log"
+        self.hall_dir = path / "hall"  # pages that send a browser to the Hall; each lasts as long as its ticket
         self.hosts_dir = path / "hosts"  # what was written into files of hosts, and what they were before
         self.field_reports_file = path / "field-reports.jsonl"  # every letter written on this machine; only ever appended to
         self.links_file = path / "field-reports.links.json"  # what old letters answer by line number
         self.boxes_file = path / "field-reports.boxes.json"  # repositories that were given a box, or wrote a letter
         self.boxes_lock = path / "field-reports.lock"
+        self.places_file = path / "places.json"  # directories that a person registered for this home
+        self.places_lock = path / "places.lock"
         self.medulla_box = self.medulla_dir / BOX
         self._manifests: dict[str, tuple[tuple[int, int, int], Brain]] = {}  # as they were last read, by root
 
@@ -88,14 +96,14 @@ class Home:
             raise PathRefused(f"{str(path)[:200]} lies in the home of Hindbrain", fix="choose another directory")
 
     def ensure(self) -> None:
-        self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_directory(self.path)
 
     def make(self, directory: Path) -> None:
         """A directory of this home, private like every one above it up to the home."""
         self.ensure()
         for place in reversed([directory, *directory.parents]):
             if place.is_relative_to(self.path):
-                place.mkdir(mode=0o700, exist_ok=True)
+                make_directory(place)
 
     def brain_dir(self, brain: Brain) -> Path:
         return self.medulla_dir if brain.root is None else self.brains_dir / brain.fingerprint
@@ -111,6 +119,10 @@ class Home:
     def delegations_dir(self, brain: Brain) -> Path:
         """Where the records of a brain's packets lie, with what came of them."""
         return self.brain_dir(brain) / "delegations"
+
+    def exports_dir(self, brain: Brain) -> Path:
+        """Where agents of a brain may write exports, beside its repository. Each brain has its own."""
+        return self.path / "exports" / brain.fingerprint
 
     def battery_dir(self, brain: Brain) -> Path:
         """The cases of a brain. A project's lie in its repository, so that they travel with it."""
@@ -164,6 +176,28 @@ class Home:
             else:
                 yield _brain(found), None
 
+    def witness_in(self, directory: Path) -> str | None:
+        """The secret that a brain's directory keeps; None when `init` never left one."""
+        try:
+            return (directory / "witness").read_text(encoding="ascii").strip() or None
+        except (OSError, ValueError):
+            return None
+
+    def detach(self, brain: Brain) -> Path:
+        """Move the directory of a brain aside, whole. The path that it was registered for is free then."""
+        self.make(self.detached_dir)
+        target = self.detached_dir / f"{brain.fingerprint}-{secrets.token_hex(4)}"
+        os.rename(self.brain_dir(brain), target)
+        return target
+
+    def detached(self) -> Iterator[tuple[Brain, Path]]:
+        """Brains that were moved aside, each with its directory, the latest first."""
+        found = [path for path in self.detached_dir.iterdir() if path.is_dir()] if self.detached_dir.is_dir() else []
+        for directory in sorted(found, key=lambda path: -path.stat().st_mtime_ns):
+            told = _read_json(directory / _MANIFEST)
+            if isinstance(told.get("project_root"), str) and told.get("schema") == BRAIN_SCHEMA:
+                yield _brain(told), directory
+
     def ingest_roots(self) -> dict[str, str]:
         """Extra directories that were ingested into a brain: directory -> the brain's root."""
         return {k: v for k, v in _read_json(self.brains_dir / "ingest_roots.json").items() if isinstance(v, str)}
@@ -214,21 +248,26 @@ class Home:
         if port != self.last_port():
             write_text(self.port_file, f"{port}\n")
 
-    def token(self, *, human: bool = False, hook: bool = False) -> str:
-        """The token of this home, made on first use and readable by its user only. Persons and hooks of hosts have their own."""
-        path = self.human_token_file if human else self.hook_token_file if hook else self.token_file
-        try:
-            return path.read_text(encoding="ascii").strip()
-        except FileNotFoundError:
-            self.ensure()
-        fresh = secrets.token_urlsafe(32)
-        try:
-            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        except FileExistsError:
-            return path.read_text(encoding="ascii").strip()
-        with os.fdopen(handle, "w", encoding="ascii") as file:
-            file.write(fresh + "\n")
-        return fresh
+    def tokens(self) -> "Tokens":
+        """The tokens of this home, each created when it is missing and replaced when its file is damaged."""
+        self.ensure()
+        found = {path: ensure_token(path) for path in self.token_files}
+        agent, human, hook = (found[path][0] for path in self.token_files)
+        replaced = tuple(f"{path} ({why})" for path, (_, why) in found.items() if why is not None)
+        return Tokens(agent=agent, human=human, hook=hook, replaced=replaced)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tokens:
+    """The three tokens of a home: of agents, of persons, and of the hooks of hosts."""
+
+    agent: str
+    human: str
+    hook: str
+    replaced: tuple[str, ...] = ()  # damaged files that were replaced just now, each with the reason
+
+    def __repr__(self) -> str:
+        return "Tokens(…)"  # a log or a traceback never shows one
 
 
 def _brain(found: dict[str, Any]) -> Brain:

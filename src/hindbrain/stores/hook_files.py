@@ -14,6 +14,7 @@ from hindbrain.domain.hook_session import HookDues, HookSession
 from hindbrain.domain.typed import decoded
 from hindbrain.policy.hooks import SESSION_MS, SESSIONS_KEPT
 from hindbrain.stores.atomic import write_bytes
+from hindbrain.stores.directories import make_directory
 from hindbrain.stores.locks import locked
 
 __all__ = ["HookFiles"]
@@ -33,7 +34,7 @@ class HookFiles:
     @contextmanager
     def held(self) -> Iterator[None]:
         """One hook of this checkout changes what is kept at a time."""
-        self._place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_directory(self._place)
         with locked(self._place / ".lock", wait_s=_WAIT_S):
             yield
 

@@ -1,16 +1,38 @@
-"""Identity of a repository: what stays the same in every clone and worktree, and where its branch stands. Asks git only."""
+"""Identity of a repository: what stays the same in every clone and worktree, and by what this very one is known again."""
 
+import json
+import os
 import re
+import stat
+import uuid
 from functools import lru_cache
 from urllib.parse import urlsplit
 
+from hindbrain.domain.repository_identity import Traits
+from hindbrain.stores.births import birth_of
 from hindbrain.stores.git import asked
-from hindbrain.stores.repository import repository_of
+from hindbrain.stores.home import REPO_DIR
+from hindbrain.stores.repository import git_directory, repository_of
 
-__all__ = ["branch_head", "identity_of", "remote_name"]
+__all__ = [
+    "Signature",
+    "branch_head",
+    "carried_id",
+    "carried_witness",
+    "has_commit",
+    "identity_of",
+    "remote_name",
+    "signature_of",
+    "small_text",
+    "traits_of",
+]
+
+Signature = tuple[int, ...]
 
 _SECONDS = 5.0  # of a history so long that it is not worth waiting for: the path names it then
 _SCP = re.compile(r"(?:[^@/\s]+@)?([\w.-]+):(?!//)([^\s]+)")
+_SMALL_BYTES = 65_536  # of what a repository brings along beside its claims: an id, a witness, some names
+_FIRST_MOST = 64  # commits without a parent that are kept
 _DRIVE = 1  # a host of one letter is a drive
 
 
@@ -61,3 +83,103 @@ def _first_commit(worktree: str, head: str) -> str | None:
 def _line(root: str, *words: str) -> str | None:
     said = asked(root, *words, seconds=_SECONDS)
     return said.decode("utf-8", "replace").strip() or None if said is not None else None
+
+
+# -- this very repository ------------------------------------------------------------------------------------------------------
+
+
+def signature_of(root: str) -> Signature | None:
+    """A few numbers of the file system that change when another repository is put at a path; None when no directory is there.
+
+    Cheap: no file is read and no program started. The same signature is the same repository; another one has to be looked at.
+    """
+    try:
+        place = os.stat(root)
+    except OSError:
+        return None
+    if not stat.S_ISDIR(place.st_mode):
+        return None
+    git = os.path.join(root, ".git")
+    if not os.path.isdir(git):
+        found = git_directory(root)
+        if found is None:  # nothing of git dates the directory: its birth does
+            return (*(birth_of(root) or ()), *_stamp(os.path.join(root, REPO_DIR, ".witness")))
+        git = found
+    return (
+        place.st_ino,
+        *_stamp(git)[:1],
+        *_stamp(os.path.join(git, "config")),
+        *_stamp(os.path.join(root, REPO_DIR, ".witness")),
+    )
+
+
+def traits_of(root: str, *, history: bool = True) -> Traits:
+    """What is known of the repository in a directory. Without `history` git is not started."""
+    git = git_directory(root)
+    shallow = git is not None and os.path.exists(os.path.join(git, "shallow"))
+    first: frozenset[str] = frozenset()
+    if history and git is not None and not shallow:
+        said = asked(root, "rev-list", "--max-parents=0", "HEAD", seconds=_SECONDS)
+        first = frozenset((said or b"").decode("ascii", "replace").split()[-_FIRST_MOST:])
+    return Traits(
+        place=birth_of(root),
+        git=birth_of(git) if git is not None else None,
+        first=first,
+        remote=_remote(root) if history and git is not None else "",
+        brain_id=carried_id(root),
+        witness=carried_witness(root),
+    )
+
+
+def has_commit(root: str) -> bool:
+    """Whether the history of a repository has begun, read from its files; False where there is no git, or a shallow one."""
+    git = git_directory(root)
+    if git is None or os.path.exists(os.path.join(git, "shallow")):
+        return False
+    try:
+        head = small_text(os.path.join(git, "HEAD")).strip()
+    except (OSError, ValueError):
+        return False
+    name = head.removeprefix("ref:").strip()
+    return not head.startswith("ref:") or any(os.path.exists(os.path.join(git, one)) for one in (name, "packed-refs"))
+
+
+def carried_id(root: str) -> str | None:
+    """The id that travels with the repository, if it carries one."""
+    try:
+        return str(uuid.UUID(json.loads(small_text(os.path.join(root, REPO_DIR, "brain.json")))["id"]))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None
+
+
+def carried_witness(root: str) -> str | None:
+    """The secret that this home left in the directory; git does not carry it."""
+    try:
+        return small_text(os.path.join(root, REPO_DIR, ".witness")).strip() or None
+    except (OSError, ValueError):
+        return None
+
+
+def _remote(root: str) -> str:
+    """Where the repository came from: `origin`, else the first remote that it names."""
+    said = asked(root, "config", "--get-regexp", r"^remote\..*\.url$", seconds=_SECONDS)
+    pairs = (line.partition(" ") for line in (said or b"").decode("utf-8", "replace").splitlines())
+    urls = {name: url.strip() for name, _, url in pairs}
+    url = urls.get("remote.origin.url") or next(iter(urls.values()), "")
+    return remote_name(url) or url
+
+
+def _stamp(path: str) -> tuple[int, int]:
+    try:
+        state = os.stat(path)
+    except OSError:
+        return 0, 0
+    return state.st_ino, state.st_mtime_ns
+
+
+def small_text(path: str | os.PathLike[str]) -> str:
+    """The beginning of a file that a repository brought along. It may be a link to a device, or a pipe: neither is read."""
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC), "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError(f"{path} is not a regular file")
+        return file.read(_SMALL_BYTES).decode("utf-8")

@@ -12,6 +12,8 @@ from pathlib import Path, PurePosixPath
 
 from hindbrain.domain.errors import InvalidState
 from hindbrain.policy.recovery import WHEEL_BYTES_MOST
+from hindbrain.stores.atomic import write_bytes
+from hindbrain.stores.directories import PRIVATE, SHARED, make_directory
 from hindbrain.stores.installation import build_of, installed, package_dir
 
 __all__ = ["InstallTree", "own_tree"]
@@ -56,7 +58,8 @@ class InstallTree:
     def copied(self, to: Path) -> None:
         """Keep the whole installation elsewhere."""
         record = self.record
-        to.mkdir(mode=0o700, parents=True)
+        make_directory(to.parent)
+        to.mkdir(mode=PRIVATE)
         shutil.copytree(self.package, to / _NAME, ignore=shutil.ignore_patterns("__pycache__"))
         shutil.copytree(record, to / record.name)
 
@@ -90,7 +93,7 @@ class InstallTree:
     def _swap(self, fresh: "InstallTree") -> None:
         """Each of the two directories goes away before its successor comes; when one cannot come, all are put back."""
         gone, record = self.base / f".{_NAME}-gone-{os.getpid()}", self.record
-        gone.mkdir()
+        gone.mkdir(mode=PRIVATE)
         done: list[tuple[Path, Path, Path]] = []
         try:
             for old, new in ((self.package, fresh.package), (record, fresh.record)):
@@ -125,8 +128,8 @@ def _unpacked(wheel: Path, to: Path) -> None:
             if not _ours(name) or (name != listed and sums.get(name) != _sum(data)):
                 raise InvalidState(f"{wheel.name} is not what its record says: {name}", fix="take the release again")
             target = to / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(data)
+            make_directory(target.parent, mode=SHARED)
+            write_bytes(target, data, mode=0o644)  # others may run it, nobody else may change it
 
 
 def _ours(name: str) -> bool:

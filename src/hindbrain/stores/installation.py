@@ -4,6 +4,7 @@ import hashlib
 import http.client
 import json
 import os
+import secrets
 import shutil
 import time
 from collections.abc import Mapping
@@ -15,6 +16,8 @@ from typing import Any
 
 from hindbrain import __version__
 from hindbrain.stores.home import Home
+from hindbrain.stores.owner_file import read_last_owner, read_living_owner
+from hindbrain.stores.token_file import CHALLENGE, PROVE_PATH, TokenUnreadable, owner_proof, read_token
 
 __all__ = [
     "Executable",
@@ -31,6 +34,7 @@ __all__ = [
 ]
 
 PING_S = 5.0  # a server that takes longer than this to say that it is there is of no use to an agent
+_PROOF_BYTES = 4096
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,15 +137,13 @@ def _text(value: Any) -> str | None:
 
 def running(home: Home, *, wait_s: float = PING_S) -> Running | None:
     """The owner of a home, or None when none is announced."""
-    try:
-        told = json.loads(home.owner_file.read_text(encoding="utf-8"))
-        pid, port = int(told["pid"]), int(told["port"])
-    except (OSError, ValueError, KeyError, TypeError):
+    told = read_last_owner(str(home.path))
+    if told is None or not isinstance(pid := told.get("pid"), int) or not isinstance(port := told.get("port"), int):
         return None
-    alive = _alive(pid)
+    alive = read_living_owner(str(home.path)) is not None
     problem = None if alive else f"process {pid} is gone"
     if alive and pid != os.getpid():
-        problem = _ping(str(told.get("host", "127.0.0.1")), port, home.token(), wait_s)
+        problem = _ping(str(told.get("host", "127.0.0.1")), port, home, wait_s)
     return Running(
         pid=pid,
         version=str(told.get("version", "")),
@@ -153,28 +155,24 @@ def running(home: Home, *, wait_s: float = PING_S) -> Running | None:
     )
 
 
-def _alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
-
-
-def _ping(host: str, port: int, token: str, wait_s: float) -> str | None:
-    """Why the owner did not answer, or None."""
-    began = time.monotonic()
+def _ping(host: str, port: int, home: Home, wait_s: float) -> str | None:
+    """Why the owner did not answer, or None. It is only asked for its proof: no token is sent."""
+    began, challenge = time.monotonic(), secrets.token_hex(16)
     connection = http.client.HTTPConnection(host, port, timeout=wait_s)
     try:
-        connection.request("GET", "/api/health", headers={"Authorization": f"Bearer {token}"})
-        status = connection.getresponse().status
+        expected = owner_proof(read_token(home.token_file), challenge, host, port)
+        connection.request("GET", PROVE_PATH, headers={CHALLENGE: challenge})
+        answer = connection.getresponse()
+        said = answer.read(_PROOF_BYTES)
+    except TokenUnreadable as damaged:
+        return f"{home.token_file} is damaged: {damaged}"
     except (OSError, http.client.HTTPException) as failure:
         return f"no answer on port {port} after {time.monotonic() - began:.1f} s: {failure or type(failure).__name__}"
     finally:
         connection.close()
-    return None if status == http.client.OK else f"port {port} answered {status}"
+    if answer.status != http.client.OK:
+        return f"port {port} answered {answer.status}"
+    return None if expected.encode("ascii") in said else f"what answers on port {port} is not the owner of this home"
 
 
 def executables(environ: Mapping[str, str]) -> tuple[Executable, ...]:

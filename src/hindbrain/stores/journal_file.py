@@ -8,6 +8,7 @@ import msgspec
 
 from hindbrain.domain.typed import decoded
 from hindbrain.stores.atomic import write_text
+from hindbrain.stores.directories import make_directory
 from hindbrain.stores.locks import locked
 
 __all__ = ["JournalFile"]
@@ -36,7 +37,7 @@ class JournalFile(Generic[Record]):
         return tuple(found)
 
     def append(self, record: Record) -> None:
-        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_directory(self._path.parent)
         with locked(self._path.with_name(self._path.name + ".lock"), wait_s=_WAIT_S):
             kept = [*self.all(), record][-self._keep :]
             write_text(self._path, "".join(msgspec.json.encode(one).decode("utf-8") + "\n" for one in kept))

@@ -7,14 +7,16 @@ the checkout it is about.
 import json
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import apsw
 
-from hindbrain.stores.sqlite_files import copy_file, create_private, now_ms, translated, unusable
+from hindbrain.domain.errors import StoreDamaged
+from hindbrain.stores.checked_file import add_checksums, checked_vfs, has_checksums, is_plain, lay_out, plain_name
+from hindbrain.stores.sqlite_files import copy_file, create_private, damaged, integrity, set_aside, translated, unusable
 
 __all__ = ["LEARNED_LAYOUT", "Defect", "Drift", "LearnedEdge", "LearnedStore", "Query", "SessionMark"]
 
@@ -120,34 +122,44 @@ class LearnedStore:
         self.path = path
         self._lock = threading.RLock()
         if unusable(path):
-            self._put_aside()
-        with translated(path):
-            try:
-                self._db = self._opened()
-            except (apsw.NotADBError, apsw.CorruptError):
-                self._put_aside()
-                self._db = self._opened()
+            set_aside(path)
+        try:
+            self._db = self._opened()
+        except StoreDamaged:
+            self._db = self._opened_anew()
 
     def _opened(self) -> apsw.Connection:
-        create_private(self.path)
-        db = apsw.Connection(str(self.path))
-        try:
-            db.set_busy_timeout(10_000)
-            db.execute("pragma journal_mode=wal").fetchall()
-            db.execute(_TABLES).fetchall()
-            if db.execute("pragma quick_check(1)").fetchall() != [("ok",)]:
-                raise apsw.CorruptError("the pages do not hang together")
-        except BaseException:
-            db.close()
-            raise
+        with translated(self.path):
+            if is_plain(self.path):
+                add_checksums(self.path)
+            if not create_private(self.path) and self.path.stat().st_size == 0:
+                raise damaged(self.path, "it is empty")
+            db = self._connect()
+            try:
+                if self.path.stat().st_size == 0:
+                    lay_out(db)
+                db.execute("pragma journal_mode=wal").fetchall()
+                db.execute(_TABLES).fetchall()
+                if not has_checksums(db):
+                    raise damaged(self.path, "its pages have no checksums")
+                if wrong := integrity(self.path, self._connect()):
+                    raise damaged(self.path, wrong[0])
+            except BaseException:
+                db.close()
+                raise
         return db
 
-    def _put_aside(self) -> None:
+    def _connect(self) -> apsw.Connection:
+        # A copy that is loaded is attached by a URI: it has no checksums.
+        flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_URI
+        db = apsw.Connection(str(self.path), flags=flags, vfs=checked_vfs())
+        db.set_busy_timeout(10_000)
+        return db
+
+    def _opened_anew(self) -> apsw.Connection:
         """What is there cannot be read. It is kept for whoever can, and a question must not fail for it: begin anew."""
-        aside = f".corrupt.{now_ms()}"
-        for name in (f"{self.path.name}-shm", f"{self.path.name}-wal", self.path.name):
-            with suppress(FileNotFoundError):
-                self.path.with_name(name).rename(self.path.with_name(name + aside))
+        set_aside(self.path)
+        return self._opened()
 
     @contextmanager
     def writing(self, *, durable: bool) -> Iterator[None]:
@@ -166,6 +178,14 @@ class LearnedStore:
     def _rows(self, statement: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         with self._lock, translated(self.path):
             return self._db.execute(statement, values).fetchall()
+
+    def check(self) -> tuple[str, ...]:
+        """What is wrong with the file; empty when it is sound. Reads all of it and changes nothing."""
+        try:
+            with translated(self.path):
+                return integrity(self.path, self._connect())
+        except StoreDamaged as error:
+            return (f"{self.path.name}: {error.message}",)
 
     def _many(self, statement: str, rows: Iterable[tuple[object, ...]]) -> None:
         self._db.executemany(statement, rows).fetchall()
@@ -345,7 +365,7 @@ class LearnedStore:
         """Take back the edges, questions and verdicts of a copy; the generation goes on from the larger of the two."""
         after = max(self.generation, 0) + 1
         with self._lock, translated(self.path):
-            self._db.execute("attach database ? as saved", (str(source),)).fetchall()
+            self._db.execute("attach database ? as saved", (plain_name(source),)).fetchall()
             try:
                 with self.writing(durable=True):
                     for table in ("edge", "active", "query", "defect", "together", "drift"):

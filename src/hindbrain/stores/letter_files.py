@@ -7,7 +7,7 @@ import fcntl
 import os
 import stat
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +18,7 @@ from hindbrain.policy.limits import BOX_MAX_BYTES, BOX_MAX_LINES, LETTER_MAX_BYT
 from hindbrain.stores.atomic import sync_directory
 from hindbrain.stores.home import BOX, REPO_DIR
 
-__all__ = ["Filed", "append", "box_lines", "file_missing", "lines"]
+__all__ = ["Filed", "append", "blank_lines", "box_lines", "drop_lines", "file_missing", "lines"]
 
 _CHUNK = 1 << 20
 _SAFE = os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK  # a pipe in place of a file must not hold the reader
@@ -52,10 +52,21 @@ def append(path: Path, line: bytes) -> None:
 def _append(handle: int, line: bytes, path: Path) -> None:
     for _ in range(2):
         data = (b"" if _ends_well(handle) else b"\n") + line + b"\n"
-        if os.write(handle, data) == len(data):
+        written = os.write(handle, data)
+        if written == len(data):
             return
-        # The disk took a part. The rest could land behind somebody else's line, so the whole goes onto a line of its own.
+        # The disk took a part. The rest could land behind somebody else's line: the part is blanked, and all is tried again.
+        _blank(path, os.lseek(handle, 0, os.SEEK_CUR) - written, written)
     raise OSError(errno.ENOSPC, "the spool took only a part of the letter", str(path))
+
+
+def _blank(path: Path, start: int, length: int) -> None:
+    """Overwrite bytes of a spool with spaces. A handle that appends cannot do that."""
+    handle = os.open(path, os.O_WRONLY | _SAFE)
+    try:
+        os.pwrite(handle, b" " * length, start)
+    finally:
+        os.close(handle)
 
 
 def lines(path: Path) -> Iterator[bytes | None]:
@@ -69,6 +80,73 @@ def lines(path: Path) -> Iterator[bytes | None]:
         yield from _split(handle)
     finally:
         os.close(handle)
+
+
+def blank_lines(path: Path, which: Callable[[bytes], bool]) -> int:
+    """Overwrite lines of a spool with spaces, and sync it. Others append meanwhile, and old letters count the lines: every byte
+    that stays keeps its place."""
+    try:
+        handle = os.open(path, os.O_RDWR | _SAFE)
+    except FileNotFoundError:
+        return 0
+    try:
+        _plain(handle, path)
+        count = at = 0
+        with _locked(handle, path, wait_s=LOCK_WAIT_S):
+            for raw in _all(handle).split(b"\n"):
+                if raw.strip() and which(raw.removesuffix(b"\r")):
+                    os.pwrite(handle, b" " * len(raw), at)
+                    count += 1
+                at += len(raw) + 1
+            os.fsync(handle)
+        return count
+    finally:
+        os.close(handle)
+
+
+def drop_lines(directory: Path, which: Callable[[bytes], bool], *, root: str | None) -> int:
+    """Take lines out of a box: that of the repository at `root`, else of a directory of ours. The file is written anew."""
+    try:
+        if root is not None:
+            with _box_directory(root, make=False) as opened:
+                return _drop_lines(opened, which, Path(root, REPO_DIR, BOX), bounded=True)
+        opened = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except FileNotFoundError:
+        return 0
+    try:
+        return _drop_lines(opened, which, directory / BOX, bounded=False)
+    finally:
+        os.close(opened)
+
+
+def _drop_lines(directory: int, which: Callable[[bytes], bool], shown: Path, *, bounded: bool) -> int:
+    with _locked(directory, shown, wait_s=LOCK_WAIT_S):
+        try:
+            handle = os.open(BOX, os.O_RDWR | _SAFE, dir_fd=directory)
+        except FileNotFoundError:
+            return 0
+        try:
+            _plain(handle, shown)
+            if bounded:
+                _within_reason(handle, shown)
+            lines = _all(handle).split(b"\n")
+            kept = [raw for raw in lines if not raw.strip() or not which(raw.removesuffix(b"\r"))]
+            if len(kept) < len(lines):
+                data = b"\n".join(kept)
+                os.pwrite(handle, data, 0)
+                os.ftruncate(handle, len(data))
+                os.fsync(handle)
+            return len(lines) - len(kept)
+        finally:
+            os.close(handle)
+
+
+def _all(handle: int) -> bytes:
+    pieces, at = [], 0
+    while piece := os.pread(handle, _CHUNK, at):
+        pieces.append(piece)
+        at += len(piece)
+    return b"".join(pieces)
 
 
 def box_lines(root: str) -> Iterator[bytes | None]:

@@ -111,7 +111,8 @@ class _Writer(MemoryMissionWriter):
         if version.version <= last:
             raise reused(slug, version.version, last)
         state.turn += 1
-        state.claims[slug] = (*state.claims.get(slug, ()), replace(version, ended_at=None, ended_act=None))
+        by = next((entry.channel for entry in reversed(state.ledger) if entry.seq == version.version), None)
+        state.claims[slug] = (*state.claims.get(slug, ()), replace(version, ended_at=None, ended_act=None, channel=by))
         if version.active:
             state.words[slug] = (state.turn, tuple(joined(terms).split()))
 
@@ -167,6 +168,10 @@ class _Writer(MemoryMissionWriter):
 
     def drop_boot(self, key: str) -> bool:
         return self._state.boot.pop(key, None) is not None
+
+    def erase_boot(self, keys: Collection[str]) -> None:
+        for key in keys:
+            self.drop_boot(key)
 
     def put_anchors(self, slug: str, anchors: Mapping[str, str]) -> None:
         self._state.anchors.pop(slug, None)
@@ -330,6 +335,12 @@ class MemoryStore(MemoryEvidenceReads, MemoryCardReads, MemoryExperienceReads, M
     def version_counts(self, slugs: Sequence[str]) -> dict[str, int]:
         return {slug: len(self._state.claims[slug]) for slug in slugs if self._state.claims.get(slug)}
 
+    def active_at(self, at: int) -> int:
+        return sum(version.active for version in self.as_of(at))
+
+    def arrived(self, channel: str) -> int:
+        return sum(version.channel == channel for version in self._state.each_live())
+
     def recent(self, limit: int) -> tuple[Version, ...]:
         found = [version for version in self._state.each_live() if version.active and version.created is not None]
         return tuple(sorted(found, key=lambda version: (-(version.created or 0), version.slug))[: max(limit, 0)])
@@ -472,7 +483,7 @@ class MemoryStore(MemoryEvidenceReads, MemoryCardReads, MemoryExperienceReads, M
     @staticmethod
     def _version_row(state: _State, version: Version) -> Row:
         turn, words = state.words.get(version.slug, (0, ())) if version.ended_at is None else (0, ())
-        return (*_fields(version), turn, " ".join(words))
+        return (*_fields(version)[:-1], turn, " ".join(words))  # the channel is a column of the ledger
 
     def check(self) -> tuple[str, ...]:
         return ()

@@ -1,6 +1,5 @@
 """Memory's cards: what the databases must do with cards and outcomes, said as plainly as Python can."""
 
-import json
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -10,6 +9,7 @@ from hindbrain.domain.anchor import AnchorKind
 from hindbrain.domain.card import RANKS, Card, CardEvent, CardId, Link, Role, Status, gave
 from hindbrain.domain.evidence import Evidence, EvidenceId
 from hindbrain.domain.ledger import Entry
+from hindbrain.domain.stored import stored_json
 from hindbrain.stores.memory_evidence import EvidenceState, MemoryEvidenceWriter
 from hindbrain.stores.port import CardFilter, FieldCount, ForeignCard, Words
 from hindbrain.stores.sql_cards import taken
@@ -23,7 +23,7 @@ _Key = tuple[CardId, EvidenceId, Role]
 
 def _ends(entry: Entry) -> bool:
     """Whether an entry gave its card another status, or ended the card."""
-    return entry.act == "card.forgotten" or "to" in json.loads(entry.payload)
+    return entry.act == "card.forgotten" or "to" in stored_json(entry.payload, "ledger")
 
 
 @dataclass(slots=True)

@@ -10,6 +10,7 @@ from typing import Any
 from hindbrain.domain.errors import StoreUnavailable
 from hindbrain.domain.migration import Step
 from hindbrain.stores.atomic import sync_directory, write_text
+from hindbrain.stores.directories import make_directory
 from hindbrain.stores.files import digest_of
 
 __all__ = ["MigrationBackup", "erase_from_backups"]
@@ -29,7 +30,7 @@ class MigrationBackup:
         """A new, empty backup. Without a manifest it means nothing yet."""
         while (path := medulla / f"{_PREFIX}{at}").exists():
             at += 1
-        (path / "files").mkdir(mode=0o700, parents=True)
+        make_directory(path / "files")
         path.chmod(0o700)
         return cls(path)
 

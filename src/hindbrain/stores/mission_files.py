@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from hindbrain.stores.atomic import write_text
+from hindbrain.stores.atomic import write_whole
+from hindbrain.stores.directories import make_directory
 from hindbrain.stores.locks import locked
 
 __all__ = ["MissionDirectory"]
@@ -23,7 +24,7 @@ class MissionDirectory:
 
     def make(self) -> None:
         """Have the directory, readable by its owner only."""
-        self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_directory(self.path)
 
     def lock(self) -> AbstractContextManager[None]:
         """The one writer, among all processes."""
@@ -59,13 +60,22 @@ class MissionDirectory:
         finally:
             os.close(handle)
 
+    def text(self, name: str) -> str | None:
+        """What a file says; None when it is not there or cannot be read."""
+        try:
+            handle = os.open(self.path / name, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+            with os.fdopen(handle, "rb") as file:
+                return file.read().decode("utf-8")
+        except (OSError, UnicodeDecodeError):
+            return None
+
     def replace(self, name: str, lines: Iterable[bytes]) -> None:
         """Write a file of lines anew."""
-        write_text(self.path / name, b"".join(line + b"\n" for line in lines).decode())
+        self.write(name, b"".join(line + b"\n" for line in lines).decode())
 
     def write(self, name: str, text: str) -> None:
         """Write a paper whole."""
-        write_text(self.path / name, text)
+        write_whole(self.path / name, text)
 
     def remove(self) -> None:
         """Delete the directory with all that is in it. Where a link stands in its place, the link goes."""

@@ -9,13 +9,14 @@ import json
 import os
 import secrets
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hindbrain.domain.errors import ModelRefused, ModelUnavailable
 from hindbrain.stores.atomic import sync_directory, write_text
+from hindbrain.stores.directories import make_directory
 
 if TYPE_CHECKING:
     import numpy as np
@@ -33,6 +34,7 @@ __all__ = [
     "Loaded",
     "ModelDirectory",
     "digest_of",
+    "first_damage",
     "installed",
     "load",
     "session",
@@ -46,6 +48,7 @@ PROJECTION = "late.npy"
 BUILDING = ".building-"  # what a killed installation leaves; the next one takes it away
 _CURRENT = "current"
 _FORMAT = 1
+_NO_TELEMETRY = "ORT_DISABLE_TELEMETRY"
 
 
 def digest_of(raw: bytes) -> str:
@@ -86,7 +89,7 @@ class ModelDirectory:
         self.download = path / ".download"
 
     def make(self) -> None:
-        self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_directory(self.path)
 
     def current(self) -> Path | None:
         """The directory of the model in force, whether or not it is whole."""
@@ -122,6 +125,13 @@ class ModelDirectory:
         """Make a model that is here the current one."""
         write_text(self.path / _CURRENT, stamp + "\n")
 
+    def stamps(self) -> list[str]:
+        """The models that are here, in force or not."""
+        if not self.path.is_dir():
+            return []
+        found = sorted(self.path.iterdir())
+        return [one.name for one in found if one.is_dir() and (one / CONFIG).is_file() and not one.name.startswith(".")]
+
     def forget_download(self) -> None:
         shutil.rmtree(self.download, ignore_errors=True)
 
@@ -137,11 +147,9 @@ class ModelDirectory:
         if not self.path.is_dir():
             return []
         (self.path / _CURRENT).unlink(missing_ok=True)
-        stamps = []
-        for found in sorted(self.path.iterdir()):
-            if found.is_dir() and (found / CONFIG).is_file() and not found.name.startswith("."):
-                shutil.rmtree(found)
-                stamps.append(found.name)
+        stamps = self.stamps()
+        for name in stamps:
+            shutil.rmtree(self.path / name)
         self.sweep()
         self.forget_download()
         return stamps
@@ -183,13 +191,18 @@ def damaged(directory: Path, reason: str) -> ModelRefused:
     return ModelRefused(f"the model {directory.name} is damaged: {reason}", fix="run hindbrain model install")
 
 
-def load(model: Installed) -> Loaded:
-    """Read a model and check every byte of it; ModelRefused when one is not as it was written."""
-    import io
+def first_damage(model: Installed) -> str | None:
+    """What is wrong with the files of a model, by their digests; None when all are as they were written."""
+    try:
+        for _ in _files(model):
+            pass
+    except ModelRefused as damage:
+        return damage.message
+    return None
 
-    import numpy as np
 
-    found: dict[str, bytes] = {}
+def _files(model: Installed) -> Iterator[tuple[str, bytes]]:
+    """Each file of a model, once its digest was checked."""
     for name, digest in model.files.items():
         try:
             raw = (model.path / name).read_bytes()
@@ -197,7 +210,16 @@ def load(model: Installed) -> Loaded:
             raise damaged(model.path, f"{name}: {missing.strerror or missing}") from missing
         if digest_of(raw) != digest:
             raise damaged(model.path, f"{name} is not what was written")
-        found[name] = raw
+        yield name, raw
+
+
+def load(model: Installed) -> Loaded:
+    """Read a model and check every byte of it; ModelRefused when one is not as it was written."""
+    import io
+
+    import numpy as np
+
+    found = dict(_files(model))
     vocabulary = tuple(found[VOCABULARY].decode("utf-8").split("\n"))
     projection = np.load(io.BytesIO(found[PROJECTION]), allow_pickle=False)
     return Loaded(run=session(found[GRAPH]), vocabulary=vocabulary, projection=projection)
@@ -205,6 +227,7 @@ def load(model: Installed) -> Loaded:
 
 def session(graph: bytes) -> "Run":
     """The model as a function. Each call computes on the thread it is made from, so several threads may share it."""
+    os.putenv(_NO_TELEMETRY, "1")  # read when the library is loaded: it would look up a host of its maker and keep a device id
     try:
         import onnxruntime  # type: ignore[import-untyped]  # ships no type marker
     except ImportError as missing:

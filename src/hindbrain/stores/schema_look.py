@@ -1,5 +1,6 @@
 """A look at the schema of a database file, before and instead of opening it. Reads; creates, migrates and locks nothing."""
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -7,9 +8,10 @@ import apsw
 
 from hindbrain.stores.migrations import MIGRATIONS
 
-__all__ = ["SUPPORTED", "SchemaLook", "library", "schema_of"]
+__all__ = ["LOST", "SUPPORTED", "SchemaLook", "is_lost", "library", "schema_of"]
 
 SUPPORTED = MIGRATIONS[-1].number
+LOST = "it is missing or empty, and index.db, which is built from it, is there"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,9 +43,26 @@ class SchemaLook:
         }
 
 
+def is_lost(path: Path) -> bool:
+    """Whether brain.db was there once. A brain without it is no new one: an empty one in its place would hide the loss."""
+    index = path.with_name("index.db")
+    return _size(path) == 0 and _size(index) > 0
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
+    except OSError:
+        return -1  # there is something, and nobody can read it
+
+
 def schema_of(path: Path) -> SchemaLook:
     """The schema version of a database file, asked of a connection that cannot write."""
-    if not path.exists():
+    if is_lost(path):
+        return SchemaLook(path=str(path), exists=path.exists(), error=LOST)
+    if not os.path.lexists(path):
         return SchemaLook(path=str(path), exists=False)
     try:
         connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hindbrain.policy.proof import READ_MOST
+from hindbrain.stores.ordinary_file import is_ordinary
 
 __all__ = ["SeenFile", "Unseen", "file_digest", "named_within", "seen_file"]
 
@@ -100,7 +101,7 @@ def _read(root: str, full: str, first: str) -> SeenFile | Unseen:
     try:
         with open(handle, "rb") as file:
             facts = os.fstat(file.fileno())
-            if not stat.S_ISREG(facts.st_mode):
+            if not is_ordinary(facts):
                 return Unseen(why="it is a directory" if stat.S_ISDIR(facts.st_mode) else "it is no ordinary file")
             content = file.read(READ_MOST + 1)
     except OSError as wrong:

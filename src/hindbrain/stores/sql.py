@@ -313,6 +313,22 @@ class SqlStore(EvidenceReads, CardReads, ExperienceReads, ModelCallReads, Missio
         )
         return {slug: int(number) for slug, number in found}
 
+    def active_at(self, at: int) -> int:
+        found = self._asked(
+            "select count(*) from claim_version where brain_id = ? and active = 1 and born_at <= ? "
+            "and (ended_at is null or ended_at > ?)",
+            (self.brain_id, at, at),
+        )
+        return int(found[0][0])
+
+    def arrived(self, channel: str) -> int:
+        found = self._asked(
+            "select count(*) from claim_version join ledger on ledger.brain_id = claim_version.brain_id "
+            "and ledger.seq = claim_version.version where claim_version.brain_id = ? and ended_at is null and channel = ?",
+            (self.brain_id, channel),
+        )
+        return int(found[0][0])
+
     def recent(self, limit: int) -> tuple[Version, ...]:
         found = self._asked(
             f"{LIVE} and active = 1 and created is not null order by created desc, slug limit ?", (self.brain_id, max(limit, 0))

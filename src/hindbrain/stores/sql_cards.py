@@ -15,6 +15,7 @@ from hindbrain.domain.card import RANKS, Card, CardEvent, CardId, EventType, Hin
 from hindbrain.domain.errors import HindbrainError, InvalidParams, StoreUnavailable
 from hindbrain.domain.evidence import Domain, EvidenceId
 from hindbrain.domain.ledger import Entry
+from hindbrain.domain.stored import malformed_row, stored_json
 from hindbrain.stores.port import CardFilter, FieldCount, ForeignCard
 from hindbrain.stores.sql_rows import COLUMNS, Head, Row, Session, TextIndex, insert, upsert
 from hindbrain.stores.sql_terms import joined
@@ -80,7 +81,7 @@ def _card_of(row: Row) -> Card:
             field=held["field"],
             anchor=Anchor(kind=AnchorKind(held["anchor_kind"]), id=held["anchor_id"], parent=held["parent_anchor_id"]),
             scope_constraints=held["scope_constraints"],
-            hints=Hints.of(json.loads(held["trigger_hints"]) if held["trigger_hints"] else None),
+            hints=Hints.of(stored_json(held["trigger_hints"], "card") if held["trigger_hints"] else None),
             importance=held["importance"],
             opt_in=bool(held["opt_in"]),
             derived_from=held["derived_from"],
@@ -116,12 +117,16 @@ def event_values(event: CardEvent) -> Row:
 
 def _event_of(row: Row) -> CardEvent:
     seq, card_id, kind, before, after, reason, actor, channel, metadata, at = row
+    try:
+        type_, earlier, later = EventType(kind), Status(before) if before else None, Status(after) if after else None
+    except ValueError as wrong:
+        raise malformed_row("card_event") from wrong
     return CardEvent(
         seq=seq,
         card_id=card_id,
-        type=EventType(kind),
-        before=Status(before) if before else None,
-        after=Status(after) if after else None,
+        type=type_,
+        before=earlier,
+        after=later,
         reason=reason,
         actor=actor,
         channel=channel,

@@ -12,6 +12,7 @@ from hindbrain.domain.anchor import Anchor, AnchorKind
 from hindbrain.domain.brain import BrainId
 from hindbrain.domain.errors import HindbrainError, InvalidParams, StoreUnavailable
 from hindbrain.domain.evidence import Domain, Evidence, EvidenceId, Provenance, SourceType
+from hindbrain.domain.stored import stored_json
 from hindbrain.stores.port import Seat, Source, Voice, Where, Words
 from hindbrain.stores.sql_rows import COLUMNS, Head, Row, Session, TextIndex, upsert
 from hindbrain.stores.sql_terms import joined
@@ -77,7 +78,7 @@ def evidence_of(row: Row) -> Evidence:
             field=field,
             wing=wing,
             room=room,
-            tags=tuple(json.loads(tags)) if tags != "[]" else (),
+            tags=tuple(stored_json(tags, "evidence")) if tags != "[]" else (),
             importance=importance,
             chunk_index=chunk_index,
             normalize_version=normalize_version,

@@ -19,7 +19,8 @@ from hindbrain.stores.vector_port import Shelf
 
 __all__ = ["ENTRY", "LIVE", "VERSION", "SqlWriter", "reused", "stale", "version_of"]
 
-VERSION = "slug, version, claim_id, digest, text, active, created, born_at, ended_at, ended_act"
+_CHANNEL = "(select channel from ledger where ledger.brain_id = claim_version.brain_id and ledger.seq = claim_version.version)"
+VERSION = f"slug, version, claim_id, digest, text, active, created, born_at, ended_at, ended_act, {_CHANNEL}"
 ENTRY = "seq, at, actor, channel, act, subject, payload, prev, hash"
 LIVE = f"select {VERSION} from claim_version where brain_id = ? and ended_at is null"
 
@@ -45,6 +46,7 @@ def version_of(row: Row) -> Version:
         born_at=row[7],
         ended_at=row[8],
         ended_act=row[9],
+        channel=row[10],
     )
 
 
@@ -205,6 +207,12 @@ class SqlWriter(EvidenceWriter, CardWriter, ExperienceWriter, ModelCallWriter, M
 
     def drop_boot(self, key: str) -> bool:
         return bool(self._session.rows("delete from boot where brain_id = ? and key = ? returning key", (self._brain, key)))
+
+    def erase_boot(self, keys: Collection[str]) -> None:
+        for key in keys:
+            self.drop_boot(key)
+        self._index.erasing(self._session, None)
+        self.erased = True
 
     def put_anchors(self, slug: str, anchors: Mapping[str, str]) -> None:
         self._session.rows("delete from anchor where brain_id = ? and slug = ?", (self._brain, slug))

@@ -14,10 +14,13 @@ from weakref import WeakKeyDictionary
 import apsw
 
 from hindbrain.domain.brain import BrainId
-from hindbrain.domain.errors import Busy, StoreUnavailable
+from hindbrain.domain.errors import Busy, StoreDamaged, StoreUnavailable
+from hindbrain.domain.stored import stored_number
+from hindbrain.stores.checked_file import attach_name, checked_vfs, has_checksums, is_plain, lay_out
 from hindbrain.stores.locks import try_lock
 from hindbrain.stores.migrations import MIGRATIONS, Migration, outstanding
 from hindbrain.stores.port import Seat
+from hindbrain.stores.schema_look import LOST, is_lost
 from hindbrain.stores.seating import KeptSeating
 from hindbrain.stores.sql_evidence import LIVE_TURNS
 from hindbrain.stores.sql_rows import Gone, Session
@@ -26,8 +29,12 @@ from hindbrain.stores.sqlite_files import (
     Turns,
     copy_file,
     create_private,
+    damaged,
+    drop_set_aside,
+    integrity,
     now_ms,
     require_library,
+    set_aside,
     translated,
     unusable,
 )
@@ -53,6 +60,9 @@ _PRAGMAS = (
         for setting in (f"synchronous = {sync}", "secure_delete = on", f"journal_size_limit = {LOG_BYTES}")
     ),
 )
+
+
+_FLAGS = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE | apsw.SQLITE_OPEN_URI  # the index is attached by a URI
 
 
 class _BrokenIndex(Exception):
@@ -116,6 +126,8 @@ class SqliteStore(SqliteText):
         self._closed = False
         self._seating = KeptSeating(brain_id)
         self._vectors = SqliteVectors(directory / "vectors.db", self, vfs=vfs)
+        if is_lost(self.path):
+            raise damaged(self.path, LOST)
         create_private(self.path)
         with translated(self.path), _Borrowed(self) as connection:
             session = SqliteSession(connection)
@@ -129,7 +141,7 @@ class SqliteStore(SqliteText):
     # --- connections -------------------------------------------------------------------------------------------------
 
     def _open(self, longest_ms: int = BUSY_MS) -> apsw.Connection:
-        connection = apsw.Connection(str(self.path), vfs=self._vfs)
+        connection = apsw.Connection(str(self.path), flags=_FLAGS, vfs=self._vfs)
         connection.set_busy_timeout(min(longest_ms, self._busy_ms))
         return connection
 
@@ -154,10 +166,14 @@ class SqliteStore(SqliteText):
                 raise _BrokenIndex
             try:
                 file = self._index_path.stat().st_ino
-                session.rows("attach ? as idx", (str(self._index_path),))
+                if is_plain(self._index_path):
+                    raise _OldIndex
+                session.rows("attach ? as idx", (attach_name(self._index_path, self._vfs),))
                 ((made_by,),) = session.rows("pragma idx.user_version")
                 if made_by != INDEX_VERSION:
                     raise _OldIndex if made_by else _BrokenIndex
+                if not has_checksums(connection, "idx"):
+                    raise _BrokenIndex
                 self.mark(session)
                 _look_at_words(session)  # their own tables are looked at when they are first read
             except (FileNotFoundError, ValueError, apsw.SQLError, *BROKEN) as error:
@@ -218,8 +234,8 @@ class SqliteStore(SqliteText):
                 self.catch_up(session)
                 yield session
                 session.rows("commit")
-        except StoreUnavailable as error:
-            if isinstance(error.__cause__, BROKEN) and self._is_sound():
+        except StoreDamaged as error:
+            if self._is_sound():
                 self._index_broke(error)
             raise
 
@@ -233,7 +249,7 @@ class SqliteStore(SqliteText):
         finally:
             connection.close()
 
-    def _index_broke(self, error: StoreUnavailable) -> NoReturn:
+    def _index_broke(self, error: StoreDamaged) -> NoReturn:
         """A write met a damaged index. It was undone; the next one finds a whole index."""
         self.replace_index()
         raise StoreUnavailable(
@@ -273,17 +289,18 @@ class SqliteStore(SqliteText):
 
     def _renew_index(self, *, aside: bool = True) -> None:
         """Put the index out of the way and begin an empty one; its mark is behind, so that it is filled from brain.db."""
-        suffix = f".corrupt.{now_ms()}"
-        for name in ("index.db-shm", "index.db-wal", "index.db"):
-            path = self._index_path.with_name(name)
-            with suppress(FileNotFoundError):
-                path.rename(path.with_name(name + suffix)) if aside else path.unlink()
+        if aside:
+            set_aside(self._index_path)
+        else:
+            for name in ("index.db-shm", "index.db-wal", "index.db"):
+                self._index_path.with_name(name).unlink(missing_ok=True)
         create_private(self._index_path)
         # Not beside brain.db: in the middle of a write its lock is taken, perhaps by this very thread.
-        connection = apsw.Connection(":memory:", vfs=self._vfs)
+        connection = apsw.Connection(":memory:", flags=_FLAGS, vfs=self._vfs)
         try:
             session = SqliteSession(connection)
-            session.rows("attach ? as idx", (str(self._index_path),))
+            session.rows("attach ? as idx", (attach_name(self._index_path, self._vfs),))
+            lay_out(connection, "idx")
             session.rows("pragma idx.journal_mode = wal")
             session.rows("begin immediate")
             for statement in INDEX:
@@ -352,7 +369,7 @@ class SqliteStore(SqliteText):
             self._vectors.ended(gone, number)
 
     def endings(self) -> int:
-        return int(self.meta(ENDINGS) or 0)
+        return stored_number(self.meta(ENDINGS), "meta")
 
     def live_units(self) -> tuple[int, dict[Shelf, int]]:
         found = self._asked(
@@ -385,16 +402,15 @@ class SqliteStore(SqliteText):
     def erased(self) -> None:
         """Deleted rows are overwritten at once; now the logs go, and every copy that was only kept for safety."""
         self._seating.forget()
-        for pattern in ("index.db*.corrupt.*", "brain.db.v*.bak"):
-            for path in self.path.parent.glob(pattern):
-                if not path.is_dir():  # no work of ours
-                    path.unlink(missing_ok=True)
+        drop_set_aside(self.path.parent, self._index_path.name)
+        for path in self.path.parent.glob("brain.db.v*.bak"):
+            path.unlink(missing_ok=True)
         self._vectors.scrub()
         with translated(self.path):
             connection = self._open(SCRUB_MS)
             try:
                 logs = SqliteSession(connection)
-                logs.rows("attach ? as idx", (str(self._index_path),))
+                logs.rows("attach ? as idx", (attach_name(self._index_path, self._vfs),))
                 done = [logs.rows(f"pragma {place}.wal_checkpoint(truncate)")[0][0] == 0 for place in ("main", "idx")]
             finally:
                 connection.close()
@@ -407,14 +423,21 @@ class SqliteStore(SqliteText):
             copy_file(connection, target)
 
     def check(self) -> tuple[str, ...]:
-        with self.reading() as session:
-            _look_at_words(session)  # SQLite compares with what this connection last knew of them, and would call that damage
-            said = {
-                name: session.rows(f"pragma {place}.integrity_check(10)")
-                for name, place in (("brain.db", "main"), ("index.db", "idx"))
-            }
-        damage = [f"{name}: {line}" for name, lines in said.items() for (line,) in lines if line != "ok"]
-        return (*damage, *self._vectors.check(), *super().check())
+        rows = super().check()
+        with translated(self.path):
+            truth = integrity(self.path, self._open())
+        return (*truth, *self._check_index(), *self._vectors.check(), *rows)
+
+    def _check_index(self) -> tuple[str, ...]:
+        with translated(self._index_path):
+            connection = apsw.Connection(str(self._index_path), flags=apsw.SQLITE_OPEN_READWRITE, vfs=checked_vfs(self._vfs))
+            return integrity(self._index_path, connection)
+
+    def reindex(self) -> None:
+        if self._check_index():
+            self.replace_index()
+        else:
+            super().reindex()
 
     def close(self) -> None:
         self._closed = True

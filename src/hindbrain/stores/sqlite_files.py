@@ -11,8 +11,10 @@ from types import TracebackType
 
 import apsw
 
-from hindbrain.domain.errors import Busy, HindbrainError, StoreUnavailable
+from hindbrain.domain.errors import Busy, HindbrainError, StoreDamaged, StoreUnavailable
 from hindbrain.stores.atomic import sync_directory
+from hindbrain.stores.checked_file import PageDamaged
+from hindbrain.stores.directories import make_directory
 from hindbrain.stores.migrations import MIGRATIONS
 from hindbrain.stores.sql_rows import COLUMNS, Row
 
@@ -22,10 +24,15 @@ if sys.platform != "win32":
 __all__ = [
     "SqliteSession",
     "Turns",
+    "copies_set_aside",
     "copy_file",
     "create_private",
+    "damaged",
+    "drop_set_aside",
+    "integrity",
     "now_ms",
     "require_library",
+    "set_aside",
     "translated",
     "unusable",
     "write_copy",
@@ -54,16 +61,24 @@ def _told(path: Path, error: apsw.Error) -> HindbrainError | None:
     if isinstance(error, apsw.FullError):
         return StoreUnavailable(f"no space left for {path}: {error}", fix="free some disk space; nothing was changed")
     if isinstance(error, apsw.NotADBError | apsw.CorruptError):
-        # Every other file of a brain is made again from brain.db or from the checkout; only this one has to come from a copy.
-        truth = "restore the brain from a backup of brain.db"
-        fix = truth if path.name == "brain.db" else "run hindbrain doctor; brain.db is another file and holds the memory"
-        return StoreUnavailable(f"{path} is damaged: {error}", fix=fix)
+        return damaged(error.path if isinstance(error, PageDamaged) else path, error)
     if isinstance(error, apsw.CantOpenError | apsw.ReadOnlyError | apsw.PermissionsError | apsw.AuthError):
         return StoreUnavailable(f"{path} cannot be written: {error}", fix="check who owns the directory and its mode")
     if isinstance(error, apsw.IOError | apsw.ProtocolError | apsw.NoLFSError | apsw.NoMemError):
         fix = "check the disk; network file systems are not supported"
         return StoreUnavailable(f"the disk did not answer for {path}: {error}", fix=fix)
     return None
+
+
+def damaged(path: Path, why: object) -> StoreDamaged:
+    """A file that cannot be read, as an error that names it. Only brain.db has to come from a copy: all others are derived from
+    it or from the checkout, or are kept aside."""
+    fix = "run hindbrain doctor --fix; brain.db is another file and holds the memory"
+    if path.name == "brain.db":
+        copies = sorted(path.parent.glob("brain.db.v*.bak"), key=os.path.getmtime)
+        place = f"the copy {copies[-1]}" if copies else "a backup of the home or an export; no copy lies beside it"
+        fix = f"nothing was changed; restore brain.db from {place}"
+    return StoreDamaged(f"{path} is damaged: {why}", fix=fix, path=str(path))
 
 
 class _Translated:
@@ -80,6 +95,8 @@ class _Translated:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         if isinstance(error, apsw.Error) and (told := _told(self._path, error)) is not None:
             raise told from error
+        if isinstance(error, UnicodeDecodeError):  # a text that Hindbrain did not write
+            raise damaged(self._path, error) from error
 
 
 def translated(path: Path) -> AbstractContextManager[None]:
@@ -103,13 +120,53 @@ def now_ms() -> int:
 def create_private(path: Path) -> bool:
     """Make an empty file that only its user may read; False when it is there already. SQLite gives its log the same mode."""
     with _disk(path):
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_directory(path.parent)
         try:
             os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
         except FileExistsError:
             return False
         sync_directory(path.parent)
         return True
+
+
+def integrity(path: Path, connection: apsw.Connection) -> tuple[str, ...]:
+    """What is wrong with a database, read through a connection of its own: one that was used before has pages in memory. Closes
+    it."""
+    try:
+        found = connection.execute("pragma integrity_check(10)").fetchall()
+    except (apsw.NotADBError, apsw.CorruptError, UnicodeDecodeError) as error:
+        return (f"{path.name}: {error}",)
+    finally:
+        connection.close()
+    return tuple(f"{path.name}: {line}" for (line,) in found if line != "ok")
+
+
+def set_aside(path: Path) -> Path | None:
+    """Rename a damaged database and its log; returns the new name, None when nothing was there."""
+    ending = f".corrupt.{now_ms()}"
+    with _disk(path):
+        for name in (f"{path.name}-shm", f"{path.name}-wal"):
+            with suppress(FileNotFoundError):
+                path.with_name(name).rename(path.with_name(name + ending))
+        aside = path.with_name(path.name + ending)
+        try:
+            path.rename(aside)
+        except FileNotFoundError:
+            return None
+    return aside
+
+
+def copies_set_aside(directory: Path, *names: str) -> list[Path]:
+    """Damaged databases that were put out of the way, the newest last; of these names, or of every name."""
+    found = [path for path in directory.glob("*.db*.corrupt.*") if not names or path.name.partition(".db")[0] + ".db" in names]
+    return sorted(found, key=lambda path: path.name.rpartition(".")[2])
+
+
+def drop_set_aside(directory: Path, *names: str) -> None:
+    """Remove damaged copies of derived databases. A directory that lay in the place of one is somebody else's work and stays."""
+    for path in copies_set_aside(directory, *names):
+        if not path.is_dir():
+            path.unlink(missing_ok=True)
 
 
 def unusable(path: Path) -> bool:

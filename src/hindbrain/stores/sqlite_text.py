@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import apsw
 
-from hindbrain.domain.errors import StoreUnavailable
+from hindbrain.domain.errors import StoreDamaged
 from hindbrain.stores.port import Found, Version, Where
 from hindbrain.stores.sql import SqlStore
 from hindbrain.stores.sql_rows import Head, Row, Session
@@ -20,7 +20,7 @@ from hindbrain.stores.vector_port import Shelf
 
 __all__ = ["BROKEN", "GLANCE_SECONDS", "INDEX", "INDEX_VERSION", "SqliteText"]
 
-INDEX_VERSION = 2
+INDEX_VERSION = 3
 BROKEN = (apsw.NotADBError, apsw.CorruptError)
 GLANCE_SECONDS = 0.05  # how long a reader waits to tell an index that is behind from a commit that is under way
 EVIDENCE_COUNTED = 25_000  # where counting stops there: a fifth of 100,000 rows is still told from less; 2 ms at most
@@ -105,7 +105,7 @@ class SqliteText(SqlStore):
     """The words of a brain and how they are searched. Knows no file and no connection."""
 
     among = "in (select value from json_each(?))"
-    tagged = "exists (select 1 from json_each(e.tags) as tag where tag.value = ?)"
+    tagged = "exists (select 1 from json_each(iif(json_valid(e.tags), e.tags, '[]')) as tag where tag.value = ?)"
 
     def listed(self, values: Sequence[object]) -> object:
         return json.dumps(list(values), ensure_ascii=False)
@@ -183,10 +183,8 @@ class SqliteText(SqlStore):
         """How many acts the index has not followed yet; one that cannot even tell is made again first."""
         try:
             return self._behind()
-        except StoreUnavailable as error:
-            if not isinstance(error.__cause__, BROKEN):
-                raise
-        self.replace_index()
+        except StoreDamaged:
+            self.replace_index()
         return self._behind()
 
     def _behind(self) -> int:
@@ -208,9 +206,7 @@ class SqliteText(SqlStore):
                 for statement in (*_EMPTY, "update idx.mark set seq = -1, hash = '', turn = -1"):
                     session.rows(statement)
                 self.catch_up(session)
-        except StoreUnavailable as error:
-            if not isinstance(error.__cause__, BROKEN):
-                raise
+        except StoreDamaged:
             self.replace_index()
 
     # --- searching -------------------------------------------------------------------------------------------------------------
@@ -231,12 +227,10 @@ class SqliteText(SqlStore):
             except _Behind:
                 self.heal(GLANCE_SECONDS)
                 return self._find(shelf, words, limit, within, where)
-        except (apsw.SQLError, StoreUnavailable) as error:
+        except (apsw.SQLError, StoreDamaged):
             # The first: a table of the index is missing or of no known form. A defect of ours would fail the second time too.
-            if isinstance(error, StoreUnavailable) and not isinstance(error.__cause__, BROKEN):
-                raise
-        # Derived data may always be thrown away; if it was brain.db that is damaged, the second try says so.
-        self.replace_index()
+            # Derived data may always be thrown away; if it was brain.db that is damaged, the second try says so.
+            self.replace_index()
         return self._find(shelf, words, limit, within, where)
 
     def worded(
@@ -258,10 +252,8 @@ class SqliteText(SqlStore):
         try:
             with self.reading() as session:
                 return session.rows(statement, values)
-        except (apsw.SQLError, StoreUnavailable) as error:
-            if isinstance(error, StoreUnavailable) and not isinstance(error.__cause__, BROKEN):
-                raise
-        self.replace_index()
+        except (apsw.SQLError, StoreDamaged):
+            self.replace_index()
         with self.reading() as session:
             return session.rows(statement, values)
 

@@ -1,11 +1,11 @@
 """tmux: the local program, asked without a shell, for a limited time. Knows nothing of agents and messages."""
 
 import os
-import shutil
 import signal
-import subprocess
 import threading
 from collections.abc import Mapping
+
+from hindbrain.launcher import PIPE, STDOUT, Child, find_program, start
 
 __all__ = ["Tmux", "TmuxFailed"]
 
@@ -47,20 +47,13 @@ class Tmux:
         return self._run("display-message", "-p", "-t", target, "#{pane_current_command}").decode("utf-8", "replace").strip()
 
     def _run(self, *words: str) -> bytes:
-        # A program of a repository must not take the name: places that depend on where we stand are not looked at.
-        places = os.pathsep.join(one for one in self._environ.get("PATH", "").split(os.pathsep) if os.path.isabs(one))
-        program = shutil.which("tmux", path=places) if places else None
+        program = find_program("tmux", self._environ.get("PATH", ""))
         if program is None:
             raise TmuxFailed("tmux is not installed: it was not found on PATH")
         passed = {name: self._environ[name] for name in _PASSED if name in self._environ}
         try:
-            process = subprocess.Popen(
-                [program, *words],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                env={"PATH": places, "LC_ALL": "C.UTF-8", **passed},
-                start_new_session=True,
+            process = start(
+                [program, *words], stdout=PIPE, stderr=STDOUT, env={"PATH": os.defpath, "LC_ALL": "C.UTF-8", **passed}
             )
         except (OSError, ValueError) as failure:  # ValueError: a NUL among the words
             raise TmuxFailed(f"tmux did not start: {failure}") from failure
@@ -72,7 +65,7 @@ def _whole(line: str) -> str:
     return f"{line[:-1]}\\;" if line.endswith(";") else line
 
 
-def _read(process: "subprocess.Popen[bytes]", command: str) -> bytes:
+def _read(process: Child[bytes], command: str) -> bytes:
     """All that it prints, up to a limit of time and size."""
     late = threading.Event()
 
@@ -99,7 +92,7 @@ def _read(process: "subprocess.Popen[bytes]", command: str) -> bytes:
     return printed
 
 
-def _kill(process: "subprocess.Popen[bytes]") -> None:
+def _kill(process: Child[bytes]) -> None:
     """End it with all that it started."""
     try:
         os.killpg(process.pid, signal.SIGKILL)

@@ -1,9 +1,9 @@
 """The tree: the files of a checkout as they are on the disk now, read without following links, waiting, or taking all memory."""
 
 import os
-import stat
 from dataclasses import dataclass
 
+from hindbrain.stores.ordinary_file import is_ordinary
 from hindbrain.stores.repository import files_of
 
 __all__ = ["Content", "listed", "read"]
@@ -39,7 +39,7 @@ def read(root: str, path: str, *, most: int) -> Content:
         return Content(why_not="link" if os.path.islink(full) else "unreadable")
     try:
         facts = os.fstat(number)
-        if not stat.S_ISREG(facts.st_mode):
+        if not is_ordinary(facts):
             return Content(why_not="special")
         if facts.st_size > most:
             return Content(why_not="large")

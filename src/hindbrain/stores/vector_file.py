@@ -13,15 +13,17 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 import apsw
 
-from hindbrain.domain.errors import StoreUnavailable
-from hindbrain.stores.sqlite_files import SqliteSession, create_private, now_ms, translated, unusable
+from hindbrain.domain.errors import StoreDamaged, StoreUnavailable
+from hindbrain.stores.checked_file import add_checksums, checked_vfs, has_checksums, is_plain, lay_out
+from hindbrain.stores.sqlite_files import SqliteSession, create_private, damaged, integrity, set_aside, translated, unusable
 
 if TYPE_CHECKING:
     from hindbrain.stores.vector_matrix import Matrix
 
 __all__ = ["VectorFile", "healing"]
 
-VERSION = 1
+PLAIN_VERSION = 1  # the last one without checksums; its tables are the same
+VERSION = 2
 BUSY_MS = 20_000
 LOG_BYTES = 4 * 1024 * 1024  # what a log may keep on disk after a checkpoint
 
@@ -54,10 +56,8 @@ def healing(method: "Callable[Concatenate[_V, _P], _T]") -> "Callable[Concatenat
     def answered(self: _V, /, *args: _P.args, **named: _P.kwargs) -> _T:
         try:
             return method(self, *args, **named)
-        except StoreUnavailable as error:
-            if not isinstance(error.__cause__, _BROKEN):
-                raise
-        self.move_aside()
+        except StoreDamaged:
+            self.move_aside()
         return method(self, *args, **named)
 
     return answered
@@ -80,7 +80,7 @@ class VectorFile(ABC):
         """A file was found: bring it to what the brain is now."""
 
     def _connect(self) -> apsw.Connection:
-        connection = apsw.Connection(str(self.path), vfs=self._vfs)
+        connection = apsw.Connection(str(self.path), vfs=checked_vfs(self._vfs))
         connection.set_busy_timeout(BUSY_MS)
         for pragma in ("synchronous = normal", "secure_delete = on", f"journal_size_limit = {LOG_BYTES}"):
             connection.execute(f"pragma {pragma}").fetchall()
@@ -90,15 +90,23 @@ class VectorFile(ABC):
         """A file that is sound and belongs to this brain's present, whatever was there before."""
         create_private(self.path)
         try:
+            if is_plain(self.path):
+                add_checksums(self.path, base=self._vfs)
             connection = self._connect()
             try:
+                if self.path.stat().st_size == 0:
+                    lay_out(connection)
                 connection.pragma("journal_mode", "wal")
-                if connection.pragma("user_version") != VERSION:
+                if connection.pragma("user_version") == PLAIN_VERSION:
+                    connection.pragma("user_version", VERSION)
+                elif connection.pragma("user_version") != VERSION:
                     self._begin(connection)
                 connection.execute("select count(*) from collection, mark limit 1").fetchall()
+                if not has_checksums(connection):
+                    raise damaged(self.path, "its pages have no checksums")
             finally:
                 connection.close()
-        except _BROKEN:
+        except (StoreDamaged, *_BROKEN):
             self.move_aside()
             self._prepare()
 
@@ -116,12 +124,9 @@ class VectorFile(ABC):
 
     def move_aside(self) -> None:
         """The next one to ask begins an empty file."""
-        aside = f".corrupt.{now_ms()}"
         with self.guard:
             self._leave()
-            for name in (f"{self.path.name}-shm", f"{self.path.name}-wal", self.path.name):
-                with suppress(FileNotFoundError):
-                    self.path.with_name(name).rename(self.path.with_name(name + aside))
+            set_aside(self.path)
 
     def _leave(self) -> None:
         while self._idle:
@@ -197,11 +202,11 @@ class VectorFile(ABC):
         if not self.path.exists():
             return ()
         try:
-            with self.borrowed() as session:
-                said = session.rows("pragma integrity_check(10)")
+            with translated(self.path):
+                self._at_hand()
+                return integrity(self.path, self._connect())
         except StoreUnavailable as error:
             return (f"{self.path.name}: {error.message}",)
-        return tuple(f"{self.path.name}: {line}" for (line,) in said if line != "ok")
 
     def close(self) -> None:
         self._closed = True

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from hindbrain.stores.sql_rows import Gone
-from hindbrain.stores.sqlite_files import SqliteSession
+from hindbrain.stores.sqlite_files import SqliteSession, drop_set_aside
 from hindbrain.stores.vector_file import VectorFile, healing
 from hindbrain.stores.vector_port import Embedded, Near, Pending, Shelf
 
@@ -122,9 +122,7 @@ class SqliteVectors(VectorFile):
     @healing
     def scrub(self) -> None:
         """See that nothing of erased rows stays behind in the log, nor in copies that were only kept for safety."""
-        for path in self.path.parent.glob(f"{self.path.name}*.corrupt.*"):
-            if not path.is_dir():  # no work of ours
-                path.unlink(missing_ok=True)
+        drop_set_aside(self.path.parent, self.path.name)
         if self.path.exists():
             with self.borrowed() as session:
                 self.settle(doubtful=True)
@@ -292,6 +290,8 @@ class SqliteVectors(VectorFile):
 
     @healing
     def drop(self, stamp: str) -> None:
+        if self.check():  # of a damaged file nothing is worth keeping
+            self.move_aside()
         with self.writing() as session:
             for (collection,) in session.rows("delete from collection where stamp = ? returning id", (stamp,)):
                 self.matrices.pop(collection, None)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
+
+from hindbrain.surfaces.json_keys import RepeatedKey, loads
 
 # As in exchange.py: the typing module is too dear for a thin call.
 TYPE_CHECKING = False
@@ -164,7 +165,7 @@ def _items(name: str, kind: str, schema: Mapping[str, Any], text: str) -> list[A
         return document if isinstance(document, list) else [document]
     if text.startswith("["):
         try:
-            whole = json.loads(text)
+            whole = loads(text)
         except ValueError:
             whole = None  # a text may begin with a bracket
         if isinstance(whole, list):
@@ -187,7 +188,9 @@ def _value(name: str, kind: str, schema: Mapping[str, Any], text: str) -> Any:
         return _number(flag, kind, text)
     if kind == "any":
         try:
-            return json.loads(text)
+            return loads(text)
+        except RepeatedKey as twice:
+            raise Usage(f"--{flag} is ambiguous: {twice}", "name each key once") from twice
         except ValueError:
             return text
     return json_value(name, text)
@@ -225,7 +228,7 @@ def json_value(name: str, text: str) -> Any:
         except (OSError, ValueError) as unreadable:
             raise Usage(f"{source} cannot be read: {unreadable}", "name a readable file after @") from unreadable
     try:
-        return json.loads(raw)
+        return loads(raw)
     except (ValueError, RecursionError) as broken:
         raise Usage(f"{source} is not JSON: {broken}", "give JSON text, @FILE, or - for standard input") from broken
 

@@ -25,6 +25,7 @@ from hindbrain.surfaces.bridge_lines import (
 )
 from hindbrain.surfaces.bridge_link import Link, LinkFailed
 from hindbrain.surfaces.client import caller_root, home_path
+from hindbrain.surfaces.json_keys import RepeatedKey, loads
 
 # As in exchange.py: the typing module is too dear for a thin process.
 TYPE_CHECKING = False
@@ -100,7 +101,10 @@ class Bridge:
 
     def _message(self, line: bytes) -> None:
         try:
-            message = json.loads(line)
+            message = loads(line)
+        except RepeatedKey as twice:
+            self._write(failure(found_id(line), INVALID_REQUEST, f"ambiguous JSON: {twice}"))
+            return
         except (ValueError, RecursionError):
             self._write(failure(None, PARSE_ERROR, "not JSON"))
             return

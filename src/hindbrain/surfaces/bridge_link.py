@@ -8,6 +8,8 @@ import time
 from _thread import start_new_thread
 
 from hindbrain import __version__
+from hindbrain.stores.owner_file import read_living_owner
+from hindbrain.stores.token_file import owner_proof
 from hindbrain.surfaces.bridge_lines import Lines
 from hindbrain.surfaces.client import OwnerAddress, OwnerGone, read_owner, read_token, same_line
 from hindbrain.surfaces.exchange import CONNECT_S, connect
@@ -15,9 +17,10 @@ from hindbrain.surfaces.exchange import CONNECT_S, connect
 # As in exchange.py: the typing module is too dear for a thin process.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import subprocess
     from _socket import socket
     from typing import Any
+
+    from hindbrain.launcher import Child
 
 __all__ = ["Link", "LinkFailed"]
 
@@ -38,7 +41,7 @@ class LinkFailed(Exception):
 
 
 class Link:
-    """Down, then greeting (connected, hello sent), then up (the owner's MCP part answered the hello)."""
+    """Down, then greeting (connected, challenge sent, then the hello), then up (the owner's MCP part answered the hello)."""
 
     def __init__(self, home: str, hello: dict[str, Any]) -> None:
         self._home = home
@@ -46,9 +49,10 @@ class Link:
         self._socket: socket | None = None
         self._lines = Lines(_UNBOUNDED)
         self._out = b""
+        self._token, self._challenge, self._address = "", "", ("", 0)
         self._since = 0.0
         self._tried = 0.0
-        self._child: subprocess.Popen[bytes] | None = None
+        self._child: Child[bytes] | None = None
         self._ended = 0.0
         self._starting = False
         self._unstartable: str | None = None
@@ -93,14 +97,27 @@ class Link:
         if port is None:
             return False
         try:
-            token = read_token(self._home)
+            self._token = read_token(self._home)
             found = connect(OwnerAddress(address.host, port, address.pid, address.version, address.started_ms), CONNECT_S)
         except OwnerGone:
             return False
         found.setblocking(False)
         self._socket, self._lines = found, Lines(_UNBOUNDED)
-        self._out = json.dumps({"token": token, **self._hello}).encode() + b"\n"
+        # The owner proves itself first: on a port that is another program's by now, nothing of ours is sent.
+        self._challenge, self._address = os.urandom(16).hex(), (address.host, port)
+        self._out = json.dumps({"challenge": self._challenge}).encode() + b"\n"
         return True
+
+    def _greet(self, line: bytes) -> None:
+        """Send the hello to an owner that proved itself; LinkFailed for anybody else."""
+        try:
+            proof = json.loads(line)["proof"]
+        except (ValueError, KeyError, TypeError):
+            proof = None
+        if proof != owner_proof(self._token, self._challenge, *self._address):
+            raise LinkFailed("what answers there is not the owner of this home", "run hindbrain stop")
+        self._challenge = ""
+        self.send(json.dumps({"token": self._token, **self._hello}).encode() + b"\n")
 
     def _start(self) -> None:
         """Start an owner if it is time to, and give up on one that ended instead of starting."""
@@ -146,7 +163,7 @@ class Link:
             self._out = b""
 
     def receive(self) -> list[bytes] | None:
-        """The lines that arrived, or None when the owner is gone. The first line of a connection is the owner's welcome."""
+        """The lines that arrived, or None when the owner is gone. The first two are the owner's proof and its welcome."""
         assert self._socket is not None  # noqa: S101 - only a connected link is selected
         try:
             chunk = self._socket.recv(262144)
@@ -157,6 +174,8 @@ class Link:
         if not chunk:
             return None
         lines = [line for line, _ in self._lines.feed(chunk)]
+        if self._challenge and lines:
+            self._greet(lines.pop(0))
         if not self.up and lines:
             _check_welcome(lines.pop(0))
             self.up, self.wanted = True, False
@@ -170,11 +189,7 @@ class Link:
 
 
 def _bridge_port(home: str) -> int | None:
-    try:
-        with open(os.path.join(home, "owner.json"), "rb") as file:
-            port = json.loads(file.read(65536))["bridge_port"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
+    port = (read_living_owner(home) or {}).get("bridge_port")
     return port if isinstance(port, int) and 0 < port < 65536 else None
 
 

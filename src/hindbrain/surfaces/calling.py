@@ -63,10 +63,12 @@ def answer(
     agent: str | None,
     human: bool = False,
     start: bool = True,
+    passphrase: str | None = None,
 ) -> dict[str, Any]:
     """The answer of one operation, from whichever process can give it. Without `start` no owner is started for it."""
     place, source = caller_root(root, os.environ)
     who = Who(place, agent or os.environ.get("HINDBRAIN_AGENT_ID") or person(), source=source)
+    who.passphrase = passphrase
     mode = mode_of(home, os.environ)
     # A text that no request can carry is taken in by this process, and what no request offers is done by it; both may write to
     # one home.

@@ -12,14 +12,31 @@ from hindbrain.surfaces.client import OwnerGone, home_path
 # As in exchange.py: the typing module is too dear for a thin call.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from hindbrain.surfaces.manifest import Command, Manifest
 
-__all__ = ["CALL", "LOCAL", "answered", "carry_out", "home_of", "main"]
+__all__ = ["CALL", "LOCAL", "answered", "carry_out", "confirmed", "home_of", "main"]
+
+PASSPHRASE = ("passphrase.set", "passphrase.remove", "passphrase.status")
 
 # Commands that concern processes or this program itself. Their descriptions are in local.py, loaded when one is used.
-LOCAL = ("serve", "hall", "demo", "stop", "status", "mcp", "hook", "call", "completion", "help", "version", "adoption.wrap")
+LOCAL = (
+    "serve",
+    "hall",
+    "demo",
+    "stop",
+    "status",
+    "mcp",
+    "hook",
+    "call",
+    "completion",
+    "help",
+    "version",
+    "adoption.wrap",
+    *PASSPHRASE,
+)
 
 CALL: Command = {
     "name": "call",
@@ -75,8 +92,8 @@ def _run(words: list[str]) -> int:
             return _call(rest[1:], given)
         if rest[0] in LOCAL:
             return _local(rest[0], rest[1:], given)
-        if rest[:2] == ["adoption", "wrap"]:
-            return _local("adoption.wrap", rest[2:], given)
+        if (spoken := ".".join(rest[:2])) in LOCAL:
+            return _local(spoken, rest[2:], given)
         return _operation(rest, given)
     except Usage as wrong:
         return _failed({"code": "invalid_params", "message": wrong.message, "fix": wrong.fix}, _formed(words, given))
@@ -188,11 +205,37 @@ def _about(given: dict[str, Any]) -> dict[str, Any]:
     return {"home": home_of(given), "root": given.get("root"), "agent": given.get("agent")}
 
 
+_GIVEN: list[str] = []  # the passphrase, once it was right: a command that does several acts asks for it once
+
+
+def _code(answer: dict[str, Any]) -> object:
+    error = answer.get("error")
+    return error.get("code") if isinstance(error, dict) else answer.get("refused")
+
+
 def _asks_for_a_person(answer: dict[str, Any]) -> bool:
     """Whether the house wants a person for this, and one may be sitting here."""
+    return (_code(answer) == "human_needed" or _out_of_reach(answer)) and os.isatty(0) and os.isatty(2)
+
+
+def _out_of_reach(answer: dict[str, Any]) -> bool:
+    """Whether an argument names a place that only a person reaches."""
     error = answer.get("error")
-    code = error.get("code") if isinstance(error, dict) else answer.get("refused")
-    return code == "human_needed" and os.isatty(0) and os.isatty(2)
+    return isinstance(error, dict) and error.get("person_may") is True
+
+
+def confirmed(ask: Callable[[str | None], dict[str, Any]]) -> dict[str, Any]:
+    """The answer to a person's act, with the passphrase that is asked for at the terminal where the home has one."""
+    answer = ask(_GIVEN[-1] if _GIVEN else None)
+    if _code(answer) != "passphrase_needed" or not (os.isatty(0) and os.isatty(2)):
+        return answer
+    from hindbrain.surfaces import human
+
+    word = human.ask_passphrase()
+    answer = ask(word)
+    if _code(answer) not in ("passphrase_wrong", "passphrase_locked"):
+        _GIVEN.append(word)
+    return answer
 
 
 def _reason(answer: dict[str, Any]) -> str | None:
@@ -205,19 +248,21 @@ def answered(op: Command, read: dict[str, Any], given: dict[str, Any], *, person
     """The answer of one operation, or the failure that stands for it. `person`: somebody at this terminal has just chosen it."""
     from hindbrain.surfaces import calling
 
-    why = None
+    why, reach = None, False
     try:
         if not op["human"] and not person:
             found = calling.answer(op, read, **_about(given))
             if not _asks_for_a_person(found):
                 return found
-            why = _reason(found)
+            why, reach = _reason(found), _out_of_reach(found)
         # A human act, or an ordinary one with an argument that only a person may give.
         from hindbrain.surfaces import human
 
-        if not person:
+        if reach:
+            human.agree(why or "")
+        elif not person:
             human.confirm(op, read, why=why)
-        return calling.answer(op, read, **_about(given), human=True)
+        return confirmed(lambda word: calling.answer(op, read, **_about(given), human=True, passphrase=word))
     except OwnerGone as gone:
         from hindbrain.surfaces.remote import unreachable
 

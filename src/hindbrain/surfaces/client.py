@@ -6,17 +6,19 @@ import json
 import os
 
 from hindbrain import __version__
+from hindbrain.stores import token_file
+from hindbrain.stores.owner_file import read_living_owner
 from hindbrain.surfaces.exchange import CONNECT_S, OwnerAddress, OwnerGone, Reply, connect, header_value, request, stream
 
 # As in exchange.py: the typing module is too dear for a thin call.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
     from typing import Any
 
     from hindbrain.domain.caller import Caller
-    from hindbrain.surfaces.remote import RemoteSession
+    from hindbrain.surfaces.remote import RemoteSession, Session
 
 __all__ = [
     "OwnerAddress",
@@ -56,7 +58,7 @@ def under_packet(environ: Mapping[str, str]) -> str | None:
 class Who:
     """Who calls and from where: what every call tells the owner in its headers."""
 
-    __slots__ = ("agent", "delegation", "root", "session", "source")
+    __slots__ = ("agent", "delegation", "passphrase", "root", "session", "source")
 
     def __init__(self, root: str | None, agent: str | None, session: str | None = None, source: str | None = None) -> None:
         self.root = root
@@ -64,6 +66,7 @@ class Who:
         self.agent = agent
         self.session = session
         self.delegation = under_packet(os.environ)
+        self.passphrase: str | None = None  # typed by a person to confirm an act
 
     def headers(self) -> dict[str, str]:
         told = {
@@ -72,6 +75,7 @@ class Who:
             "Hindbrain-Agent": self.agent,
             "Hindbrain-Session": self.session,
             "Hindbrain-Delegation": self.delegation,
+            "Hindbrain-Passphrase": self.passphrase,
         }
         return {name: value for name, value in told.items() if value}
 
@@ -106,13 +110,9 @@ def caller_root(given: str | None, environ: Mapping[str, str]) -> tuple[str, str
 
 
 def read_owner(home: str) -> OwnerAddress | None:
-    """What the owner file says. A broken or missing file is no owner; whether one answers is another question."""
-    try:
-        with open(os.path.join(home, "owner.json"), "rb") as file:
-            found = json.loads(file.read(65536))
-    except (OSError, ValueError):
-        return None
-    if not isinstance(found, dict):
+    """The owner that lives, as its file says; None when the file is missing or broken, or its owner is dead."""
+    found = read_living_owner(home)
+    if found is None:
         return None
     host, port, pid = found.get("host"), found.get("port"), found.get("pid")
     if not isinstance(host, str) or not isinstance(port, int) or not isinstance(pid, int) or not 0 < port < 65536 or pid <= 0:
@@ -134,12 +134,15 @@ def find_owner(home: str, timeout: float = CONNECT_S) -> OwnerAddress | None:
 
 
 def read_token(home: str, *, human: bool = False, hook: bool = False) -> str:
-    """The token of a home. Without one nobody may call its owner."""
+    """The token of a home. Without a whole one nobody may call its owner."""
+    name = "human-token" if human else "hook-token" if hook else "token"
     try:
-        with open(os.path.join(home, "human-token" if human else "hook-token" if hook else "token"), encoding="ascii") as file:
-            return file.read(4096).strip()
+        return token_file.read_token(os.path.join(home, name))
     except (OSError, ValueError) as unreadable:
-        raise OwnerGone(f"the token of {home} cannot be read: {unreadable}", sent=False) from unreadable
+        raise OwnerGone(
+            f"the token file {os.path.join(home, name)} cannot be used: {unreadable}; the next owner replaces a damaged one",
+            sent=False,
+        ) from unreadable
 
 
 def operation_request(operation: str, arguments: Mapping[str, Any], who: Who, accept: str) -> tuple[str, dict[str, str], bytes]:
@@ -189,8 +192,10 @@ def ensure_owner(home: str, timeout_s: float = START_S) -> OwnerAddress:
     return found
 
 
-def remote_session(home: Path, caller: Caller, *, start: bool) -> RemoteSession | None:
+def remote_session(
+    home: Path, caller: Caller, *, start: bool, alone: Callable[[], Session] | None = None
+) -> RemoteSession | None:
     """A session served by the owner of a home; None when no owner answers and none shall be started."""
     from hindbrain.surfaces.remote import RemoteSession
 
-    return RemoteSession.open(os.fspath(home), caller, start=start)
+    return RemoteSession.open(os.fspath(home), caller, start=start, alone=alone)

@@ -4,7 +4,6 @@ for somebody waits; and only a reservation holds up a commit, no fault of ours."
 from __future__ import annotations
 
 import os
-import subprocess
 import time
 
 from hindbrain.surfaces import cli, output
@@ -39,25 +38,32 @@ def go(read: dict[str, Any], given: dict[str, Any]) -> int:
 def _checked(read: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
     from pathlib import Path
 
+    from msgspec.structs import replace
+
     from hindbrain.engines.commit_guard import verdict
     from hindbrain.engines.reserving import live
     from hindbrain.stores.bus_files import BusFiles
+    from hindbrain.stores.commit_hook import staged
     from hindbrain.stores.home import Home
     from hindbrain.stores.repository import canonical_root, repository_of
     from hindbrain.stores.reservations import read_reservations
+    from hindbrain.stores.runtime_place import settle_runtime
 
     # A hook runs at the top of its checkout. What a host says of the open project may name another one.
     checkout = canonical_root(given.get("root") or os.getcwd())
     root = repository_of(checkout).root
-    paths = read["paths"] if "paths" in read else _staged(checkout)
-    with BusFiles(Home(Path(cli.home_of(given))), root, wait_s=_BUS_S).look() as look:
-        held = live(read_reservations(look), time.time_ns() // 1_000_000)
+    # A commit of some paths has an index of its own, which git names to its hooks.
+    paths = read["paths"] if "paths" in read else staged(checkout, index=os.environ.get("GIT_INDEX_FILE"), seconds=_GIT_S)
+    if paths is None:
+        raise OSError(f"git does not say what is staged in {checkout}")
+    home, held = Home(Path(cli.home_of(given))), []
+    # A brain inside the repository has a bus of its own; a commit here takes its files along.
+    inner = {one.root for one in home.projects() if one.root is not None and one.root.startswith(f"{root}/")}
+    for project in (root, *sorted(inner)):
+        settle_runtime(home, project)
+        with BusFiles(home, project, wait_s=_BUS_S).look() as look:
+            found = live(read_reservations(look), time.time_ns() // 1_000_000)
+        prefix = project.removeprefix(root).removeprefix("/")
+        held += [replace(one, path=f"{prefix}/{one.path}") if prefix else one for one in found]
     agent = read.get("agent_id") or given.get("agent") or os.environ.get("HINDBRAIN_AGENT_ID")
     return verdict(held, paths, agent, project=root)
-
-
-def _staged(checkout: str) -> list[str]:
-    """What this commit changes. A commit of some paths has an index of its own, which git names to its hooks: so it asks here."""
-    words = ["git", "-C", checkout, "diff", "--cached", "--name-only", "--no-renames", "--no-ext-diff", "-z"]
-    said = subprocess.run(words, capture_output=True, check=True, timeout=_GIT_S, stdin=subprocess.DEVNULL).stdout
-    return [name.decode("utf-8", "replace") for name in said.split(b"\x00") if name]

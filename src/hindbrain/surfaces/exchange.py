@@ -6,6 +6,8 @@ import os
 import time
 from _socket import AF_INET, AF_INET6, IPPROTO_TCP, SOCK_STREAM, TCP_NODELAY, socket
 
+from hindbrain.stores.token_file import CHALLENGE, PROVE_PATH, owner_proof
+
 # The typing module alone would cost a third of what a thin call may take, so it is never loaded at run time here.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,6 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CONNECT_S", "OwnerAddress", "OwnerGone", "Reply", "connect", "header_value", "request", "stream"]
 
+_PROOF_BYTES = 4096
 CONNECT_S = 0.25  # a live owner on this machine accepts within microseconds; only a stale address takes longer
 
 
@@ -79,8 +82,30 @@ def header_value(value: str) -> str:
     return "".join(chr(byte) if 0x20 < byte < 0x7F and byte != 0x25 else f"%{byte:02X}" for byte in raw)
 
 
+def _prove(connection: socket, answer: _Answer, address: OwnerAddress, token: str) -> None:
+    """Have the other side show that it holds the token before it gets anything. OwnerGone, nothing sent, when it cannot.
+
+    Only an owner of this home can, and only for the port that it listens on itself."""
+    challenge = os.urandom(16).hex()
+    asked = f"GET {PROVE_PATH} HTTP/1.1\r\nHost: {address.url[7:]}\r\n{CHALLENGE}: {challenge}\r\n\r\n"
+    try:
+        connection.sendall(asked.encode("ascii"))
+        _, found = _head(answer)
+        said = answer.exactly(min(_size(found.get("content-length", "0").encode("latin-1"), 10), _PROOF_BYTES))
+    except OwnerGone as gone:
+        if answer.late:
+            raise  # it may be an owner that hangs: nobody works beside it
+        raise OwnerGone(str(gone), sent=False) from gone
+    except OSError as broken:
+        raise OwnerGone(f"the owner broke off: {broken}", sent=False) from broken
+    if owner_proof(token, challenge, address.host, address.port).encode("ascii") not in said:
+        raise OwnerGone(f"what answers at {address.url} did not prove that it is the owner of this home", sent=False)
+
+
 class _Answer:
     """The bytes of one answer as they arrive, all before one deadline."""
+
+    late = False
 
     def __init__(self, connection: socket, deadline: float) -> None:
         self._connection = connection
@@ -90,11 +115,13 @@ class _Answer:
     def _more(self) -> bool:
         left = self._deadline - time.monotonic()
         if left <= 0:
+            self.late = True
             raise OwnerGone("the owner did not answer in time", sent=True)
         try:
             self._connection.settimeout(left)
             piece = self._connection.recv(262144)
         except TimeoutError as late:
+            self.late = True
             raise OwnerGone("the owner did not answer in time", sent=True) from late
         except OSError as broken:
             raise OwnerGone(f"the owner broke off: {broken}", sent=True) from broken
@@ -134,11 +161,19 @@ def stream(
     body: bytes,
     timeout: float,
 ) -> tuple[int, dict[str, str], Iterator[bytes]]:
-    """One request; its status, its headers, and its body piece by piece. The pieces must be read to their end."""
+    """One request to an owner that proved itself; its status, its headers, and its body piece by piece. The pieces must be read
+    to their end."""
     deadline = time.monotonic() + timeout
     connection = connect(address, min(CONNECT_S, timeout))
+    answer = _Answer(connection, deadline)
+    try:
+        connection.settimeout(timeout)
+        _prove(connection, answer, address, token)
+    except BaseException:
+        connection.close()
+        raise
     lines = [f"{method} {path} HTTP/1.1", f"Host: {address.url[7:]}", "Connection: close", f"Content-Length: {len(body)}"]
-    lines += [f"Authorization: Bearer {token}"] if token else []
+    lines += [f"Authorization: Bearer {token}"]
     lines += [f"{name}: {header_value(value)}" for name, value in headers.items()]
     try:
         connection.settimeout(timeout)
@@ -148,7 +183,6 @@ def stream(
         if not isinstance(broken, BrokenPipeError | ConnectionResetError):
             connection.close()
             raise OwnerGone(f"the owner broke off: {broken}", sent=True) from broken
-    answer = _Answer(connection, deadline)
     try:
         status, found = _head(answer)
     except BaseException:

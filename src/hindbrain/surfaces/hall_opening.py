@@ -1,13 +1,17 @@
 """Opening the Hall: an owner, a ticket of its own for this visit, and a browser where there is a screen."""
 
 import os
-import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from hindbrain.domain.errors import HindbrainError, InternalError
+from hindbrain.launcher import python_words, start
+from hindbrain.stores.home import Home
 from hindbrain.surfaces.client import OwnerGone, answer_of, ensure_owner, read_token, request
+from hindbrain.surfaces.hall.redirect import RedirectFiles
+from hindbrain.surfaces.hall.visits import TICKET_S
 
 __all__ = ["has_screen", "open_hall"]
 
@@ -25,10 +29,13 @@ def open_hall(home: str, *, browser: bool, at: str = "") -> dict[str, Any]:
     if not answer["ok"]:
         raise _refused(answer)
     place = f"#/{quote(at.lstrip('#/'), safe='/?=&:')}" if at else ""
-    url = f"{address.url}/?ticket={answer['ticket']}{place}"
-    opened = browser and has_screen() and _shown(url)
+    ticket = str(answer["ticket"])
+    url = f"{address.url}/?ticket={ticket}{place}"
+    opened = (
+        browser and has_screen() and _shown(home, ticket, f"http://{address.host}:{answer['door_port']}/?ticket={ticket}{place}")
+    )
     rendered = (
-        "The Hall is open in your browser."
+        "The Hall is open in your browser. If the page stays empty, run: hindbrain hall --no-open"
         if opened
         else f"Open the Hall in a browser (this address works once, within {answer['valid_s'] // 60} min):\n\n  {url}"
     )
@@ -40,16 +47,14 @@ def has_screen() -> bool:
     return sys.platform == "darwin" or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
-def _shown(url: str) -> bool:
-    """Ask the system's browser to show it. Not waited for: a browser may live as long as it likes."""
+def _shown(home: str, ticket: str, url: str) -> bool:
+    """Ask the system's browser to show it. Not waited for: a browser may live as long as it likes.
+
+    Other accounts see the words of every process. So the browser gets the name of a file that only its user can read."""
+    redirects = RedirectFiles(Home(Path(home)).hall_dir)
+    redirects.remove_old(TICKET_S)
     try:
-        subprocess.Popen(
-            [sys.executable, "-m", "webbrowser", "-t", url],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
+        start(python_words("webbrowser", "-t", redirects.write(ticket, url).as_uri()))
     except OSError:
         return False
     return True

@@ -171,6 +171,10 @@ _BY_NAME = {
     "subject_id": "card_0123456789abcdef01234567",
     "proposed_action": "promote",
     "federate.repos": [{"name": "app", "path": "/src/app"}],
+    "brain.confirm.path": "~/shop",
+    "brain.detach.path": "~/shop",
+    "places.add.path": "~/work",
+    "places.remove.path": "~/work",
 }
 _BY_KIND = {"integer": 1, "number": 0.5, "boolean": True, "list": ["some text"], "documents": [{}], "object": {}}
 _TELLING = ("text", "task", "action", "key", "value")  # may be left out, but an example without these words says little

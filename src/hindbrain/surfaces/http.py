@@ -17,10 +17,12 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from hindbrain.domain.errors import (
     HindbrainError,
+    HumanNeeded,
     InternalError,
     MethodRefused,
     NotReady,
     PathRefused,
+    SwitchedOff,
     UnknownOperation,
     UnknownRoute,
 )
@@ -29,7 +31,6 @@ from hindbrain.surfaces.hall.routes import HallRoutes
 from hindbrain.surfaces.http_request import (
     Asker,
     Selected,
-    UnknownSelection,
     asker_of,
     json_body,
     selected_in,
@@ -129,7 +130,6 @@ def build(served: Served, runner: Runner, facts: Facts, *, mcp: LateMount, hooks
         exception_handlers={
             PathRefused: _bad_path,
             HindbrainError: _refused,
-            UnknownSelection: _unknown_selection,
             HTTPException: _no_route,
             Exception: _defect,
         },
@@ -157,7 +157,8 @@ class _Api:
         op, reader = self._offered("health"), asker_of(request).selecting(await self._selected(request))
         health = await self._answer(op, with_selection(op, {}, reader.selected), reader, None)
         served = {"served_brain": health.pop("served_brain")} if "served_brain" in health else {}
-        return json_response({"ok": health.get("ok"), "owner": self._owner(), "health": health} | served)
+        failed = {"error": health["error"]} if "error" in health else {}
+        return json_response({"ok": health["ok"], **failed, "owner": self._owner(), "health": health} | served)
 
     async def operations(self, request: Request) -> Response:
         listed = {"operations": self._operations, "rest_brain_selector": True, "version": self._facts.version}
@@ -194,11 +195,7 @@ class _Api:
         return await self._graph(request, {})
 
     async def graph_subgraph(self, request: Request) -> Response:
-        depth = request.query_params.get("depth", "1")
-        asked = {
-            "node": request.query_params.get("node", ""),
-            "depth": int(depth) if depth.isascii() and depth.isdigit() else depth,
-        }
+        asked = {"node": request.query_params.get("node", ""), "depth": _number(request.query_params.get("depth", "1"))}
         return await self._graph(request, asked)
 
     async def _graph(self, request: Request, asked: dict[str, Any]) -> Response:
@@ -220,10 +217,17 @@ class _Api:
         if request.method == "HEAD":
             return Response(media_type="text/event-stream")
 
+        hears = await anyio.to_thread.run_sync(lambda: self._served.hears(asker.caller()))
+        if selected is not None and not hears(_of(selected)):
+            raise HumanNeeded(
+                "an agent hears of its own project and of the medulla only",
+                fix="leave ?brain= out, or let a person look: hindbrain hall",
+            )
+
         def wanted(event: Event) -> bool:
             echo = event.session is not None and event.session == asker.session
             of_brain = selected is None or selected.name in (event.data.get("brain"), event.data.get("repository"))
-            return not echo and of_brain
+            return not echo and of_brain and hears(event)
 
         stream = change_stream(
             self._served,
@@ -282,9 +286,16 @@ class _Api:
         return op
 
     async def _selected(self, request: Request) -> Selected | None:
-        """The brain that ?brain= names, if it names one."""
+        """The brain that ?brain= names, if it names one. Of another project it is a wide read, which can be switched off."""
         name = request.query_params.get("brain")
-        return None if name is None else await self._registered(name)
+        if name is None:
+            return None
+        selected, asker = await self._registered(name), asker_of(request)
+        if not self._served.settings.flag("all_brains"):
+            hears = await anyio.to_thread.run_sync(lambda: self._served.hears(asker.caller()))
+            if not hears(_of(selected)):
+                raise SwitchedOff("reading another brain is switched off on this machine", fix="set all_brains in config.toml")
+        return selected
 
     async def _registered(self, name: str) -> Selected:
         return await anyio.to_thread.run_sync(selected_in, self._served.home, name)
@@ -314,12 +325,20 @@ async def _left(request: Request) -> None:
         pass
 
 
+def _of(selected: Selected) -> Event:
+    """An event of a brain, to ask whether somebody may hear of it."""
+    return Event(id=0, data={"brain": selected.name}, session=None)
+
+
 def _limit(request: Request) -> dict[str, Any]:
     """How many letters are asked for; what is no number is for the operation to refuse."""
     asked = request.query_params.get("limit")
-    if asked is None:
-        return {}
-    return {"limit": int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 10 else asked}
+    return {} if asked is None else {"limit": _number(asked)}
+
+
+def _number(text: str) -> int | str:
+    """The number a text stands for, or the text itself."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else text
 
 
 async def _refused(request: Request, error: Exception) -> Response:
@@ -333,15 +352,10 @@ async def _bad_path(request: Request, error: Exception) -> Response:
     return refusal_response(error, status=400)
 
 
-async def _unknown_selection(request: Request, error: Exception) -> Response:
-    assert isinstance(error, UnknownSelection)  # noqa: S101
-    return json_response(error.answer(), status=404)
-
-
 async def _no_route(request: Request, error: Exception) -> Response:
     if isinstance(error, HTTPException) and error.status_code == 405:
-        method = request.method[:10]
-        return refusal_response(MethodRefused(f"{method} is not offered here", fix="operations are POST, reads are GET"))
+        refused = MethodRefused(f"{request.method[:10]} is not offered here", fix="operations are POST, reads are GET")
+        return json_response(refused.answer(), status=refused.http_status, headers=error.headers)
     return refusal_response(UnknownRoute("nothing is served at this address", fix="GET /api/openapi.json lists every address"))
 
 

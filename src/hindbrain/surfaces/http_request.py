@@ -2,7 +2,7 @@
 
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import anyio
@@ -10,13 +10,13 @@ from starlette.requests import Request
 
 from hindbrain.domain.brain import MEDULLA
 from hindbrain.domain.caller import UNKNOWN_AGENT, AgentId, Caller, Channel, RootSource, SessionId
-from hindbrain.domain.errors import BodyTooLarge, InvalidParams, TimedOut, UnsupportedMedia
+from hindbrain.domain.errors import BodyTooLarge, InvalidParams, TimedOut, UnknownBrain, UnsupportedMedia
 from hindbrain.stores.home import Home
 from hindbrain.stores.repository import canonical_root
-from hindbrain.surfaces.security import only_header
+from hindbrain.surfaces.security import SIGNED, only_header
 from hindbrain.surfaces.wire import BODY_LIMIT, checked_root, decode_object, decode_word, session_word
 
-__all__ = ["Asker", "Selected", "UnknownSelection", "asker_of", "json_body", "selected_in", "with_selection"]
+__all__ = ["Asker", "Selected", "asker_of", "json_body", "selected_in", "with_selection"]
 
 _BODY_WAIT_S = 30  # a client that stalls in the middle of a body must not hold a connection for ever
 _DRAIN_LIMIT = 64 * BODY_LIMIT  # how much of a refused body is read, so that its sender gets to see why
@@ -38,24 +38,6 @@ class Selected:
         return {"served_brain": {"project_root": self.root, "display_name": shown}}
 
 
-class UnknownSelection(Exception):
-    """The selector names no registered brain, or nothing and none is bound; says which names there are."""
-
-    def __init__(self, message: str, known: list[str]) -> None:
-        super().__init__(message)
-        self.message = message
-        self.known = known
-
-    def answer(self) -> dict[str, Any]:
-        return {
-            "ok": False,
-            "error": "unknown_brain",
-            "message": self.message,
-            "fix": "name one of `known` in ?brain=",
-            "known": self.known,
-        }
-
-
 def selected_in(home: Home, name: str) -> Selected:
     """The registered brain of that name, compared as text: the path itself is never looked at."""
     if name == MEDULLA:
@@ -63,7 +45,11 @@ def selected_in(home: Home, name: str) -> Selected:
     known = [brain.root for brain in home.projects() if brain.root is not None]
     if name in known:
         return Selected(root=name)
-    raise UnknownSelection("no brain is registered under that name" if name else "no brain is bound", [*known, MEDULLA])
+    raise UnknownBrain(
+        "no brain is registered under that name" if name else "no brain is bound",
+        fix="name one of `known` in ?brain=",
+        known=[*known, MEDULLA],
+    )
 
 
 # Where a program at a terminal learned its root, as it tells the owner; any other client says it by the header itself.
@@ -81,6 +67,8 @@ class Asker:
     source: RootSource = RootSource.HEADER
     selected: Selected | None = None
     delegation: str | None = None
+    visit: str | None = None
+    passphrase: str | None = field(default=None, repr=False)
 
     def doing(self, operation: str) -> "Asker":
         """The same, for one operation: the token of hooks tells what a host saw, and for all else is an agent's."""
@@ -108,6 +96,8 @@ class Asker:
             session=self.session,
             channel=self.channel,
             delegation=self.delegation,
+            visit=self.visit,
+            passphrase=self.passphrase,
         )
 
 
@@ -118,6 +108,8 @@ def asker_of(request: Request) -> Asker:
     root = only_header(request.scope, b"hindbrain-caller-root")
     source = (only_header(request.scope, b"hindbrain-root-source") or b"").decode("latin-1")
     under = only_header(request.scope, b"hindbrain-delegation")
+    passphrase = only_header(request.scope, b"hindbrain-passphrase")
+    signed = request.scope["state"].get(SIGNED)
     return Asker(
         source=RootSource(source) if source in _LOCAL_SOURCES else RootSource.HEADER,
         agent=AgentId(decode_word(agent, "Hindbrain-Agent")) if agent is not None else UNKNOWN_AGENT,
@@ -125,6 +117,8 @@ def asker_of(request: Request) -> Asker:
         session=SessionId(session_word(session) if session is not None else secrets.token_hex(8)),
         channel=request.state.channel,
         delegation=decode_word(under, "Hindbrain-Delegation") if under else None,
+        visit=signed.visit if signed is not None else None,
+        passphrase=decode_word(passphrase, "Hindbrain-Passphrase") if passphrase else None,
     )
 
 

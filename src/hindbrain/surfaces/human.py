@@ -12,16 +12,19 @@ from hindbrain.surfaces.manifest import Command
 from hindbrain.surfaces.output import json_line, tell
 from hindbrain.surfaces.render import clean
 
-__all__ = ["confirm"]
+__all__ = ["agree", "ask_passphrase", "confirm"]
 
 
 def confirm(op: Command, arguments: Mapping[str, Any], *, why: str | None = None) -> None:
     """Ask the person at the terminal; HumanNeeded when there is none or when the name does not match. `why` it takes a person."""
     command = f"hindbrain {str(op['name']).replace('.', ' ')}"
     if not (os.isatty(0) and os.isatty(2)):
+        from hindbrain.engines.fixes import command_line
+
+        line = command_line(str(op["name"]), op["positional"], arguments)
         raise HumanNeeded(
             f"{command} is a human act, and there is no person at this terminal",
-            fix=f"ask a person to run it in a terminal: {command}",
+            fix=f"ask a person to run it in a terminal: {line}",
         )
     subject = _subject(op, arguments)
     tell("\n".join(wrap(f"{command}: {clean(str(op['summary']))}", get_terminal_size((100, 24)).columns)))
@@ -37,6 +40,27 @@ def confirm(op: Command, arguments: Mapping[str, Any], *, why: str | None = None
     typed = line.strip()
     if typed != subject:
         raise HumanNeeded(f"{command} was not confirmed; nothing was changed", fix=f"run it again and type: {subject}")
+
+
+def agree(why: str) -> None:
+    """Ask the person at the terminal whether an ordinary command may reach further than its repository."""
+    sys.stderr.write(f"hindbrain: {clean(why)}.\nGo on? [y/N] ")
+    sys.stderr.flush()
+    line = sys.stdin.readline()
+    if not line.endswith("\n"):
+        tell("")
+    if line.strip().lower() not in ("y", "yes"):
+        raise HumanNeeded("the command was not confirmed; nothing was changed", fix="run it again and answer y")
+
+
+def ask_passphrase(prompt: str = "Passphrase of this home: ") -> str:
+    """Return what the person at the terminal types, without showing it."""
+    from getpass import getpass
+
+    try:
+        return getpass(prompt)
+    except EOFError:
+        return ""
 
 
 def _subject(op: Command, arguments: Mapping[str, Any]) -> str:

@@ -72,6 +72,14 @@ COMMANDS: dict[str, Command] = {
             keep={**_YES_NO, "description": "leave the world in its directory at the end"},
         ),
         _command("stop", "End the owner of this home; running calls finish first."),
+        _command(
+            "passphrase.set",
+            "Set the passphrase that human acts of this home need.\n\n"
+            "It is asked for at a terminal and in the Hall before a person's act. Only a salted hash of it is stored. "
+            "Off by default.",
+        ),
+        _command("passphrase.remove", "Remove the passphrase: human acts need none from then on."),
+        _command("passphrase.status", "Show whether human acts of this home need a passphrase."),
         _command("status", "Tell whether an owner is up and which brains this home has."),
         _command(
             "mcp",
@@ -215,6 +223,12 @@ def _health(home: str, address: OwnerAddress) -> dict[str, Any]:
     return {**known, **{key: value for key, value in found.items() if key not in ("ok", "host", "port")}}
 
 
+def _passphrase(act: str, given: dict[str, Any]) -> int:
+    from hindbrain.surfaces import passphrase
+
+    return output.present(getattr(passphrase, act)(cli.home_of(given)), given)
+
+
 def _completion(read: dict[str, Any], given: dict[str, Any]) -> int:
     known = manifest.load(cli.home_of(given))
     output.write(completion.script(str(read["for_shell"]), [*known.offered.values(), *COMMANDS.values()]))
@@ -248,6 +262,9 @@ _RUN = {
     "demo": _demo,
     "stop": _stop,
     "status": _status,
+    "passphrase.set": lambda _, given: _passphrase("set_passphrase", given),
+    "passphrase.remove": lambda _, given: _passphrase("remove", given),
+    "passphrase.status": lambda _, given: _passphrase("status", given),
     "completion": _completion,
     "help": _help,
     "version": _version,

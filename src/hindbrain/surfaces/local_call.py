@@ -27,6 +27,7 @@ def run(
         session=SessionId(secrets.token_hex(8)),
         channel=Channel.HUMAN if human else Channel.RUNTIME if hook else Channel.AGENT,
         delegation=who.delegation,
+        passphrase=who.passphrase,
     )
     app = App(place, Settings.read(place.config_file))
     try:

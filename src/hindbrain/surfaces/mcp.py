@@ -1,35 +1,33 @@
 """MCP: the registry for agent hosts, over streamable HTTP, for bridges and in process, in both protocol eras."""
 
 import asyncio
-import hmac
 import json
 import logging
 import secrets
-from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractAsyncContextManager
 
-from mcp.server.stdio import stdio_server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.types import ASGIApp
 
 from hindbrain.domain.caller import RootSource
+from hindbrain.stores.token_file import is_challenge, owner_proof, same_token
 from hindbrain.surfaces.mcp_callers import HttpPeer, LocalPeer, Sessions
 from hindbrain.surfaces.mcp_endpoint import Endpoint
-from hindbrain.surfaces.mcp_lines import Line, line_session, lines_of
+from hindbrain.surfaces.mcp_lines import line_session, lines_from, lines_of, standard_streams
 from hindbrain.surfaces.mcp_manifest import mcp_manifest
 from hindbrain.surfaces.mcp_server import server_for
 from hindbrain.surfaces.mcp_tools import PROFILES
 from hindbrain.surfaces.runner import Served
 from hindbrain.surfaces.wire import BODY_LIMIT
 
-__all__ = ["mcp_manifest", "mount", "serve_bridge", "serve_stdio"]
+__all__ = ["greet", "mcp_manifest", "mount", "serve_bridge", "serve_stdio"]
 
 LOG = logging.getLogger("hindbrain.mcp")
 
 # A bridge says hello at once; whoever does not is none.
 HELLO_WAIT_S = 5.0
-HELLO_LIMIT = 64 * 1024
 
 _LOOPBACK = ("127.0.0.1:*", "localhost:*", "[::1]:*")
 
@@ -54,19 +52,38 @@ def _guarded(hosts: Collection[str]) -> TransportSecuritySettings:
     return TransportSecuritySettings(allowed_hosts=list(hosts), allowed_origins=origins)
 
 
-async def serve_bridge(app: Served, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """One connection of a bridge: its hello with the token, then a whole MCP session in lines."""
+async def greet(token: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> LocalPeer | None:
+    """Answer the challenge of a bridge, then read its hello with the token. None for anybody who has no token."""
     try:
-        lines = lines_of(reader)
-        peer = await _hello(app, lines)
-        if peer is None:
-            LOG.info("refused a bridge: no hello with the token of this home")
-            writer.write(b'{"ok":false,"error":{"code":"unauthorized"}}\n')
-            return
+        async with asyncio.timeout(HELLO_WAIT_S):
+            told = await _line(reader)
+            challenge = told.get("challenge")
+            if isinstance(challenge, str) and is_challenge(challenge):
+                proof = owner_proof(token, challenge, *writer.get_extra_info("sockname")[:2])
+                writer.write(json.dumps({"ok": True, "proof": proof}).encode() + b"\n")
+                told = await _line(reader)
+    except (TimeoutError, ValueError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+        told = {}
+    if not same_token(str(told.get("token")).encode(), token.encode()):
+        LOG.info("refused a bridge: no hello with the token of this home")
+        writer.write(b'{"ok":false,"error":{"code":"unauthorized"}}\n')
+        return None
+    return _peer(told)
+
+
+async def _line(reader: asyncio.StreamReader) -> dict[str, object]:
+    """One short line; the reader's own limit ends a longer one."""
+    found = json.loads(await reader.readuntil(b"\n"))
+    return found if isinstance(found, dict) else {}
+
+
+async def serve_bridge(app: Served, peer: LocalPeer, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """A whole MCP session in lines, with a bridge that has shown its token."""
+    try:
         # The welcome tells the bridge that from here on the owner itself answers.
         writer.write(b'{"ok":true}\n')
         try:
-            async with line_session(lines, writer) as (inbound, outbound):
+            async with line_session(lines_of(reader), writer) as (inbound, outbound):
                 server = server_for(app, peer)
                 await server.run(inbound, outbound, server.create_initialization_options())
         finally:
@@ -75,19 +92,6 @@ async def serve_bridge(app: Served, reader: asyncio.StreamReader, writer: asynci
         LOG.debug("a bridge is gone")
     finally:
         writer.close()
-
-
-async def _hello(app: Served, lines: AsyncIterator[Line]) -> LocalPeer | None:
-    """What the bridge says of itself, or None if it does not have the token."""
-    try:
-        async with asyncio.timeout(HELLO_WAIT_S):
-            line, _ = await anext(lines, (b"", False))
-        told = json.loads(line) if 0 < len(line) <= HELLO_LIMIT else None
-    except (TimeoutError, ValueError):
-        return None
-    if not isinstance(told, dict) or not hmac.compare_digest(str(told.get("token")).encode(), app.home.token().encode()):
-        return None
-    return _peer(told)
 
 
 def _peer(told: Mapping[str, object]) -> LocalPeer:
@@ -110,5 +114,6 @@ def _word(told: Mapping[str, object], name: str) -> str | None:
 async def serve_stdio(app: Served, hello: Mapping[str, object]) -> None:
     """The same server on this process's own stdin and stdout, for homes where no owner may run."""
     server = server_for(app, _peer(hello))
-    async with stdio_server() as (inbound, outbound):
-        await server.run(inbound, outbound, server.create_initialization_options())
+    with standard_streams() as (source, sink):
+        async with line_session(lines_from(source), sink) as (inbound, outbound):
+            await server.run(inbound, outbound, server.create_initialization_options())

@@ -9,7 +9,10 @@ from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
+from hindbrain.surfaces.bridge_lines import INVALID_REQUEST, failure, found_id
+from hindbrain.surfaces.json_keys import RepeatedKey, loads
 from hindbrain.surfaces.mcp_callers import Remembered, Sessions
+from hindbrain.surfaces.wire import BODY_LIMIT
 
 __all__ = ["SESSION_NOT_FOUND", "Endpoint"]
 
@@ -43,6 +46,12 @@ class Endpoint:
             if not replaced:
                 await send(message)
 
+        if scope["method"] == "POST":
+            received, body = await _first(receive)
+            if (ambiguous := _ambiguous(body)) is not None:
+                await ambiguous(scope, receive, send)
+                return
+            receive = _again(received, receive)
         await self._manager.handle_request(scope, receive, watched)
 
     def _note(self, scope: Scope, session: str | None, start: Message) -> None:
@@ -57,6 +66,41 @@ class Endpoint:
             self._sessions.remember(
                 opened, Remembered(root=told.get(b"hindbrain-caller-root"), agent=told.get(b"hindbrain-agent"))
             )
+
+
+async def _first(receive: Receive) -> tuple[list[Message], bytes]:
+    """The messages of a body up to its end or the limit, and their bytes. The SDK refuses what is longer."""
+    received: list[Message] = []
+    body = bytearray()
+    while len(body) <= BODY_LIMIT:
+        received.append(message := await receive())
+        body += message.get("body", b"")
+        if message["type"] != "http.request" or not message.get("more_body"):
+            break
+    return received, bytes(body)
+
+
+def _again(received: list[Message], receive: Receive) -> Receive:
+    """The same messages once more, then whatever follows them."""
+    waiting = iter(received)
+
+    async def replay() -> Message:
+        message = next(waiting, None)
+        return message if message is not None else await receive()
+
+    return replay
+
+
+def _ambiguous(body: bytes) -> Response | None:
+    """The refusal of a body that names a key twice; what is no JSON at all is for the SDK to refuse."""
+    try:
+        loads(body)
+    except RepeatedKey as twice:
+        told = failure(found_id(body), INVALID_REQUEST, f"ambiguous JSON: {twice}")
+        return Response(told, status_code=400, media_type="application/json")
+    except (ValueError, RecursionError):
+        return None
+    return None
 
 
 def _session_not_found() -> Response:

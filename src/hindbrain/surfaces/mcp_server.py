@@ -138,7 +138,7 @@ class Desk:
     async def _answer(self, ctx: Context, operation: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """One call by whoever sent this request, with progress if it asked for it."""
         try:
-            caller = await ctx.lifespan_context.caller(ctx, roots=operation.startswith(_GUARDED))
+            caller = await ctx.lifespan_context.caller(ctx, roots=operation.startswith(_GUARDED) or "caller_root" in arguments)
             checked = _checked(arguments)
         except HindbrainError as refused:
             return refused.answer()

@@ -11,6 +11,7 @@ from mcp_types import CallToolResult, TextContent, Tool, ToolAnnotations
 from mcp_types.version import is_version_at_least
 
 from hindbrain.domain.errors import TimedOut
+from hindbrain.domain.read_errors import CheckFailed
 
 __all__ = ["DESCRIPTION_LIMIT", "PROFILES", "TEXT_LIMIT", "Catalog", "readable", "resource_text", "tool_result"]
 
@@ -100,8 +101,14 @@ def tool_result(answer: Mapping[str, Any], protocol_version: str) -> CallToolRes
     return CallToolResult(
         content=[TextContent(type="text", text=text.encode("utf-8", "replace").decode("utf-8"))],
         structured_content=data if structured else None,
-        is_error=answer.get("ok") is False and isinstance(answer.get("error"), Mapping),
+        is_error=_is_error(answer),
     )
+
+
+def _is_error(answer: Mapping[str, Any]) -> bool:
+    """Whether the call failed. A report with a negative verdict is an answer: the check itself ran."""
+    error = answer.get("error")
+    return answer.get("ok") is False and isinstance(error, Mapping) and error.get("code") != CheckFailed.code
 
 
 def _numbered(answer: dict[str, Any]) -> dict[str, Any]:
@@ -123,7 +130,7 @@ def readable(answer: Mapping[str, Any], compact: str, *, whole: bool = False) ->
     rendered, error = answer.get("rendered"), answer.get("error")
     if isinstance(rendered, str) and rendered:
         return rendered
-    if answer.get("ok") is False and isinstance(error, Mapping):
+    if _is_error(answer) and isinstance(error, Mapping):
         return _failure(str(error.get("code")), error.get("message"), error.get("fix"))
     if answer.get("ok") is False and "refused" in answer:
         return _failure(f"refused: {answer['refused']}", answer.get("reason"), answer.get("fix"))

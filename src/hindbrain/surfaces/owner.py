@@ -4,6 +4,8 @@ import asyncio
 import contextlib
 import logging
 import os
+import random
+import resource
 import secrets
 import signal
 import sys
@@ -21,12 +23,13 @@ from hindbrain.settings import Settings
 from hindbrain.stores.home import Home
 from hindbrain.stores.installation import started_as
 from hindbrain.stores.repository import canonical_root
+from hindbrain.surfaces.hall.redirect import RedirectFiles
 from hindbrain.surfaces.hall.routes import HallRoutes
 from hindbrain.surfaces.hall.visits import Visits
 from hindbrain.surfaces.http import Facts, Hooks, LateMount, build
 from hindbrain.surfaces.listening import LOOPBACK, Bind, Server, allowed_hosts, listen_loopback, listen_remote
 from hindbrain.surfaces.owner_log import start_log
-from hindbrain.surfaces.owner_mcp import LINE_LIMIT, McpPart
+from hindbrain.surfaces.owner_mcp import HELLO_LIMIT, McpPart
 from hindbrain.surfaces.presence import Presence
 from hindbrain.surfaces.runner import Activity, Runner, Watched, defect_lines
 from hindbrain.surfaces.security import Guard
@@ -36,6 +39,8 @@ __all__ = ["Owner", "serve"]
 LOG = logging.getLogger("hindbrain.owner")
 
 DRAIN_S = 10  # how long running calls may take to end once the owner stops; what is left then ends as in a power cut
+_DOOR_TRIES = 20  # ports that are tried for the door of the Hall; any port will do, but nobody may know it before
+_FILES = 8192  # open files: brains, connections, and a reserve
 _WATCH_S = 1.0  # how often an owner looks whether it is still needed
 HOUSEKEEPING_S = 10.0  # how old a counter on disk, or an edited file that nobody asked for, may get
 
@@ -54,6 +59,7 @@ def serve(
     drain_s: int = DRAIN_S,
 ) -> int:
     """Own a home until somebody stops it. Raises OwnerRunning if it has an owner, BindRefused for an unsafe address."""
+    _allow_files()
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # a second thread of numpy waits by spinning: a core for nothing
     place = Home(home)
     settings = Settings.read(place.config_file)
@@ -81,6 +87,15 @@ def serve(
         logging.shutdown()
         os._exit(int(owner.failed))
     return int(owner.failed)
+
+
+def _allow_files() -> None:
+    """Use as many open files as the system grants: connections of strangers must not leave none for the stores."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != resource.RLIM_INFINITY and (hard == resource.RLIM_INFINITY or soft < min(hard, _FILES)):
+        resource.setrlimit(
+            resource.RLIMIT_NOFILE, (max(soft, _FILES if hard == resource.RLIM_INFINITY else min(hard, _FILES)), hard)
+        )
 
 
 def _say(line: str) -> None:
@@ -118,7 +133,11 @@ class Owner:
         self._remote_socket = listen_remote(bind, wanted) if bind.remote else None
         # An open page comes back to where the last owner was, also when another home has the usual port, or none was asked for.
         self._socket = listen_loopback(*(() if bind.remote or not wanted else (wanted,)), home.last_port())
+        self._door_socket = listen_loopback(*random.SystemRandom().sample(range(1024, 65536), _DOOR_TRIES))
         self._app = App(home, settings, bound_root=self._bound_root, resident=True)
+        self._tokens = home.tokens()
+        for damaged in self._tokens.replaced:
+            LOG.warning("a token file was damaged and has a new token: %s", damaged)
         self._activity = Activity()
         self.unfinished = 0
         self.failed = False
@@ -135,11 +154,11 @@ class Owner:
 
     async def _serve(self, announce: Callable[[str], None] | None) -> None:
         self._stopping = asyncio.Event()
-        mcp = McpPart(Watched(self._app, self._activity), self._activity, self._hosts)
+        mcp = McpPart(Watched(self._app, self._activity), self._activity, self._hosts, self._tokens.agent)
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             loop.add_signal_handler(number, self.stop, signal.Signals(number).name)
-        bridge = await asyncio.start_server(mcp.on_bridge, LOOPBACK, 0, limit=LINE_LIMIT)
+        bridge = await asyncio.start_server(mcp.on_bridge, LOOPBACK, 0, limit=HELLO_LIMIT)
         facts = self._facts(bridge.sockets[0].getsockname()[1])
         servers = self._servers(self._guarded(facts, mcp.mount))
         parts = [self._part(server.run_on_socket()) for server in servers]
@@ -195,7 +214,8 @@ class Owner:
         )
 
     def _guarded(self, facts: Facts, mcp: LateMount) -> Guard:
-        visits = Visits(self._home.token(human=True))
+        visits = Visits(self._tokens.human, facts.instance)
+        door_port = self._door_socket.getsockname()[1]
         routes = build(
             self._app,
             Runner(self._app, self._activity),
@@ -206,22 +226,23 @@ class Owner:
                 stopping=self._stopping,
                 end_session=self._app.end_session,
             ),
-            hall=HallRoutes(visits),
+            hall=HallRoutes(visits, RedirectFiles(self._home.hall_dir), port=facts.port, door_port=door_port),
         )
         tokens = {
-            Channel.AGENT: self._home.token(),
-            Channel.HUMAN: self._home.token(human=True),
-            Channel.RUNTIME: self._home.token(hook=True),  # what a host's hook saw, and no agent says
+            Channel.AGENT: self._tokens.agent,
+            Channel.HUMAN: self._tokens.human,
+            Channel.RUNTIME: self._tokens.hook,  # what a host's hook saw, and no agent says
         }
-        return Guard(routes, hosts=self._hosts(), tokens=tokens, visits=visits, activity=self._activity)
+        return Guard(routes, hosts=self._hosts(), tokens=tokens, visits=visits, activity=self._activity, door_port=door_port)
 
     def _hosts(self) -> frozenset[str]:
         """The names this owner goes by, for every route the same."""
         remote = (self._bind, self._remote_socket.getsockname()[1]) if self._remote_socket else None
-        return allowed_hosts(self._socket.getsockname()[1], remote=remote)
+        ports = [sock.getsockname()[1] for sock in (self._socket, self._door_socket)]
+        return frozenset[str]().union(*(allowed_hosts(port, remote=remote) for port in ports))
 
     def _servers(self, guard: Guard) -> list[Server]:
-        servers = [Server(guard, self._socket, drain_s=self._drain_s)]
+        servers = [Server(guard, sock, drain_s=self._drain_s) for sock in (self._socket, self._door_socket)]
         if self._remote_socket is not None:
             servers.append(Server(guard, self._remote_socket, drain_s=self._drain_s, bind=self._bind))
         return servers

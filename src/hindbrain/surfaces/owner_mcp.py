@@ -6,6 +6,7 @@ import importlib
 import json
 import logging
 from collections.abc import Awaitable, Callable, Collection
+from types import ModuleType
 from typing import Any
 
 import anyio.to_thread
@@ -14,26 +15,29 @@ from hindbrain.stores.atomic import write_text
 from hindbrain.surfaces.http import LateMount
 from hindbrain.surfaces.runner import Activity, Served, defect_lines
 
-__all__ = ["LINE_LIMIT", "McpPart"]
+__all__ = ["HELLO_LIMIT", "McpPart"]
 
 LOG = logging.getLogger("hindbrain.owner")
 
-LINE_LIMIT = 16 * 1024 * 1024  # one line of a bridge
-
-ServeBridge = Callable[[Served, asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+# Bytes that a connection may hold before its hello, and its longest hello: a path, a few names, a token.
+HELLO_LIMIT = 16 * 1024
+# Connections without a hello. One more ends the oldest: a bridge says hello at once and is never the oldest for long.
+MOST_SILENT = 256
 
 
 class McpPart:
     """The MCP library, once it is there; until then HTTP is told to come back and bridges wait."""
 
-    def __init__(self, served: Served, activity: Activity, hosts: Callable[[], Collection[str]]) -> None:
+    def __init__(self, served: Served, activity: Activity, hosts: Callable[[], Collection[str]], token: str) -> None:
         self.mount = LateMount()
         self._hosts = hosts
         self._served = served
         self._activity = activity
         self._settled = asyncio.Event()
-        self._serve_bridge: ServeBridge | None = None
+        self._token = token
+        self._mcp: ModuleType | None = None
         self._bridges: set[asyncio.Task[Any]] = set()
+        self._silent: dict[asyncio.Task[Any], None] = {}  # in the order in which they came
 
     async def run(self, stopping: asyncio.Event, drain: Callable[[], Awaitable[None]]) -> None:
         """Load the library, which takes most of a second while the API answers already; serve until the owner stops."""
@@ -45,7 +49,7 @@ class McpPart:
             asgi, lifespan = module.mount(self._served, on_call=self._activity.touch, hosts=self._hosts())
             self._write_manifest(await anyio.to_thread.run_sync(module.mcp_manifest, self._served))
             async with lifespan():
-                self._serve_bridge = module.serve_bridge
+                self._mcp = module
                 self.mount.mount(asgi)
                 self._settled.set()
                 await stopping.wait()
@@ -74,20 +78,31 @@ class McpPart:
     async def on_bridge(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One connection of a bridge, from its first byte to its last."""
         task = asyncio.current_task()
-        if task is not None:
-            self._bridges.add(task)
-            task.add_done_callback(self._bridges.discard)
+        assert task is not None  # noqa: S101 - the server runs this as a task
+        self._bridges.add(task)
+        task.add_done_callback(self._bridges.discard)
         try:
-            with self._activity.connection():
-                await self._settled.wait()
-                if self._serve_bridge is not None:
-                    await self._serve_bridge(self._served, reader, writer)
+            peer = await self._greet(task, reader, writer)
+            if peer is not None and self._mcp is not None:
+                with self._activity.connection():
+                    await self._mcp.serve_bridge(self._served, peer, reader, writer)
         except ConnectionError:
             LOG.info("a bridge broke off")
         except Exception as defect:  # noqa: BLE001 - one broken bridge must not take the others with it
             LOG.error("a bridge failed: %s", "; ".join(defect_lines(defect)))
         finally:
             writer.close()
+
+    async def _greet(self, task: "asyncio.Task[Any]", reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Any:
+        """Who the bridge is, or None. Until it has shown the token it holds little memory, and one of few places."""
+        self._silent[task] = None
+        if len(self._silent) > MOST_SILENT:
+            next(iter(self._silent)).cancel()
+        try:
+            await self._settled.wait()
+            return await self._mcp.greet(self._token, reader, writer) if self._mcp is not None else None
+        finally:
+            del self._silent[task]
 
     async def _end_bridges(self) -> None:
         for task in list(self._bridges):

@@ -83,7 +83,7 @@ def failure(answer: Mapping[str, Any], *, colour: bool) -> str:
     error = answer.get("error")
     told: Mapping[str, Any] = error if isinstance(error, dict) else answer
     message = str(told.get("message") or told.get("reason") or "the call failed")
-    code = str(told.get("code") or told.get("refused") or error or "internal")
+    code = str(told.get("code") or told.get("refused") or "internal")
     paint: Paint = _bold if colour else str
     lines = [f"{paint('hindbrain:')} {clean(message)} ({clean(code)})"]
     if fix := fix_text(told.get("fix")):

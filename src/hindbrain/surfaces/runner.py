@@ -15,7 +15,7 @@ import anyio.to_thread
 
 from hindbrain.domain.caller import Caller
 from hindbrain.domain.errors import HindbrainError, InternalError, TimedOut
-from hindbrain.services.events import Events
+from hindbrain.services.events import Event, Events
 from hindbrain.settings import Settings
 from hindbrain.stores.home import Home
 from hindbrain.surfaces.long_poll import WAITING, polled
@@ -49,6 +49,8 @@ class Served(Protocol):
     def roots_changed(self, caller: Caller) -> None: ...
 
     def shaken(self, caller: Caller, **told: Any) -> None: ...
+
+    def hears(self, caller: Caller) -> Callable[[Event], bool]: ...
 
     def listening(self) -> AbstractContextManager[None]: ...
 
@@ -133,6 +135,9 @@ class Watched:
     def shaken(self, caller: Caller, **told: Any) -> None:
         with self._activity.call():
             self._served.shaken(caller, **told)
+
+    def hears(self, caller: Caller) -> Callable[[Event], bool]:
+        return self._served.hears(caller)
 
     def listening(self) -> AbstractContextManager[None]:
         return self._served.listening()

@@ -6,6 +6,7 @@ import secrets
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -163,7 +164,7 @@ def _speaking(given: dict[str, Any]) -> Iterator[Say]:
             session=session,
             channel=Channel.HUMAN if human else Channel.AGENT,
         )
-        return app.call(name, arguments, caller=caller)
+        return cli.confirmed(lambda word: app.call(name, arguments, caller=replace(caller, passphrase=word)))
 
     try:
         yield by_this_process

@@ -1,12 +1,11 @@
 """Starting an owner on demand: one, however many clients ask at once, and free of everything the client held."""
 
 import os
-import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
 
+from hindbrain.launcher import Child, python_words, start
 from hindbrain.stores.home import Home
 from hindbrain.stores.locks import try_lock
 from hindbrain.surfaces.client import HOST_ROOTS, OwnerAddress, OwnerGone, find_owner
@@ -20,7 +19,7 @@ _GRACE_S = 2.0  # an owner that lost the race for the home ends at once; the win
 _NOT_INHERITED = ("HINDBRAIN_WORKSPACE_ROOT", "HINDBRAIN_AGENT_ID", "HINDBRAIN_HOST", "HINDBRAIN_DELEGATION", *HOST_ROOTS)
 
 
-def start_owner(home: str) -> "subprocess.Popen[bytes] | None":
+def start_owner(home: str) -> Child[bytes] | None:
     """Start an owner in the background; None when another client is already starting one. Returns at once."""
     place = Home(Path(home))
     place.ensure()
@@ -35,19 +34,15 @@ def start_owner(home: str) -> "subprocess.Popen[bytes] | None":
         os.close(lock)
 
 
-def _spawn(place: Home, lock: int) -> "subprocess.Popen[bytes]":
-    environ = {name: value for name, value in os.environ.items() if name not in _NOT_INHERITED}
+def _spawn(place: Home, lock: int) -> Child[bytes]:
     log = os.open(place.log_file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     try:
-        child = subprocess.Popen(
-            # -P: a file of the client's project named like one of our modules must not be imported into the owner.
-            [sys.executable, "-P", "-m", "hindbrain", "serve", "--on-demand", "--home", str(place.path)],
-            stdin=subprocess.DEVNULL,
+        child = start(
+            python_words("hindbrain", "serve", "--on-demand", "--home", str(place.path)),
             stdout=log,
             stderr=log,
             cwd=place.path,
-            env=environ,
-            start_new_session=True,
+            without=_NOT_INHERITED,
             pass_fds=(lock,),
         )
     finally:
@@ -60,7 +55,7 @@ def _spawn(place: Home, lock: int) -> "subprocess.Popen[bytes]":
 def ensure_owner(home: str, timeout_s: float) -> OwnerAddress:
     """The owner of a home once it answers, started by us or by somebody else; OwnerGone when none does in time."""
     deadline = time.monotonic() + timeout_s
-    child: subprocess.Popen[bytes] | None = None
+    child: Child[bytes] | None = None
     ended = False
     while time.monotonic() < deadline:
         if found := find_owner(home):

@@ -3,11 +3,8 @@
 import os
 import signal
 import time
-from pathlib import Path
 
 from hindbrain.domain.errors import OwnerUnreachable
-from hindbrain.stores.home import Home
-from hindbrain.stores.locks import try_lock
 from hindbrain.surfaces.client import OwnerAddress, OwnerGone, answer_of, read_owner, read_token, request
 
 __all__ = ["stop_owner"]
@@ -39,12 +36,11 @@ def _asked(home: str, address: OwnerAddress) -> bool:
         if answer_of(request(address, read_token(home), "POST", "/api/stop", {}, b"", _ASK_S).body)["ok"]:
             return True
     except OwnerGone:
-        pass  # stuck, or gone: the lock says which
-    handle = try_lock(Home(Path(home)).owner_lock)
-    if handle is not None:
-        os.close(handle)
+        pass  # stuck, or gone: the kernel says which
+    # The lock on the owner file shows that the process which it names is the owner, and no stranger with its number.
+    living = read_owner(home)
+    if living is None or living.pid != address.pid:
         return False
-    # Only the holder of the lock writes the owner file, so the process it names is the owner and no stranger.
     os.kill(address.pid, signal.SIGTERM)
     return True
 

@@ -3,7 +3,6 @@
 import json
 import math
 import os
-import posixpath
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -11,7 +10,9 @@ from urllib.parse import unquote
 
 import msgspec
 
+from hindbrain.domain.caller import is_root
 from hindbrain.domain.errors import ERRORS, HindbrainError, InvalidParams, PathRefused
+from hindbrain.surfaces.json_keys import RepeatedKey, distinct
 
 __all__ = ["BODY_LIMIT", "checked_root", "decode_object", "decode_word", "encode", "session_word", "status_of"]
 
@@ -27,24 +28,19 @@ def decode_object(raw: bytes) -> dict[str, Any]:
     """One JSON object, or InvalidParams. Two readers of the same bytes must never see two different calls."""
     try:
         found = json.loads(
-            raw.decode("utf-8"), object_pairs_hook=_distinct, parse_int=_int, parse_float=_float, parse_constant=_constant
+            raw.decode("utf-8"), object_pairs_hook=distinct, parse_int=_int, parse_float=_float, parse_constant=_constant
         )
     except UnicodeDecodeError as broken:
         raise InvalidParams(f"the body is not UTF-8 (byte {broken.start})", fix=_PLAIN_JSON) from broken
     except RecursionError as deep:
         raise _too_deep() from deep
+    except RepeatedKey as twice:
+        raise InvalidParams(f"the body is ambiguous: {twice}", fix=_PLAIN_JSON) from twice
     except json.JSONDecodeError as broken:
         raise InvalidParams(f"the body is not JSON: {broken.msg} (character {broken.pos})", fix=_PLAIN_JSON) from broken
     if not isinstance(found, dict):
         raise InvalidParams(f"the body is a JSON {type(found).__name__}, not an object", fix=_PLAIN_JSON)
     _check_tree(found)
-    return found
-
-
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise InvalidParams("the body names a key twice", fix=_PLAIN_JSON)
     return found
 
 
@@ -125,7 +121,7 @@ def checked_root(raw: bytes | str) -> str:
         os.fsencode(text)
     except (UnicodeDecodeError, UnicodeEncodeError) as broken:
         raise PathRefused("the caller root is not UTF-8", fix=fix) from broken
-    if "\x00" in text or not posixpath.isabs(text) or ".." in text.split("/"):
+    if not is_root(text):
         raise PathRefused("the caller root is not an absolute path without '..' and NUL", fix=fix)
     return text
 
@@ -141,7 +137,6 @@ def encode(answer: Mapping[str, Any]) -> bytes:
 def status_of(answer: Mapping[str, Any]) -> int:
     """The HTTP status of an answer: a flat refusal is an ordinary answer, an error has the status of its code."""
     error = answer.get("error")
-    if answer.get("ok") is not False or "refused" in answer or error is None:
+    if answer.get("ok") is not False or "refused" in answer or not isinstance(error, dict):
         return 200
-    code = error.get("code") if isinstance(error, dict) else error
-    return ERRORS.get(str(code), HindbrainError).http_status
+    return ERRORS.get(str(error.get("code")), HindbrainError).http_status

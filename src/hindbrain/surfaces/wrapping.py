@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
 import sys
 import threading
 
+from hindbrain.launcher import Child, start_typed
 from hindbrain.surfaces import arguments, cli, helping, manifest, output
 from hindbrain.surfaces.arguments import Usage
 
@@ -106,7 +106,7 @@ def _reported(answer: dict[str, Any], shown: str, report: str | None, given: dic
 
 def _ran(words: list[str]) -> tuple[int, list[str], bool]:
     """Run it to its end: exit code, what it wrote on both streams, and whether that was cut."""
-    child: subprocess.Popen[bytes] | None = None
+    child: Child[bytes] | None = None
 
     def passed_on(number: int, _: object) -> None:
         # A terminal tells the child of an interrupt itself; what was sent to this process alone is handed on.
@@ -116,7 +116,7 @@ def _ran(words: list[str]) -> tuple[int, list[str], bool]:
     # Handlers, not ignored signals: the child starts with what the system does by itself.
     kept = {number: signal.signal(number, passed_on) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     try:
-        child = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        child = start_typed(words, cwd=os.getcwd())
         streams = [_Stream(child.stdout, sys.stdout.fileno()), _Stream(child.stderr, sys.stderr.fileno())]
         for stream in streams:
             stream.thread.start()

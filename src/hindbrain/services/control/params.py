@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from hindbrain.domain.caller import Channel
+from hindbrain.domain.stored import stored_json
 from hindbrain.engines.slug import class_print
 from hindbrain.policy.control import Params, altered
 from hindbrain.policy.tuning import ACT_APPLIED, APPLIED_KEY
@@ -48,12 +49,12 @@ def applied(store: BrainStore) -> dict[str, dict[str, Any]]:
     """What a person applied to this brain: class -> numbers. Only what the ledger has a person's entry for: numbers that were put
     there by any other way count for nothing."""
     found: dict[str, dict[str, Any]] = {}
-    for task_class, told in json.loads(store.meta(APPLIED_KEY) or "{}").items():
+    for task_class, told in stored_json(store.meta(APPLIED_KEY) or "{}", "meta").items():
         entry = next(iter(store.entries(after=told["seq"] - 1, limit=1)), None)
         if (
             entry is not None
             and (entry.seq, entry.act, entry.channel) == (told["seq"], ACT_APPLIED, Channel.HUMAN.value)
-            and json.loads(entry.payload).get("numbers") == digest_of(store, task_class, told["values"])
+            and stored_json(entry.payload, "ledger").get("numbers") == digest_of(store, task_class, told["values"])
         ):
             found[task_class] = told["values"]
     return found

@@ -17,7 +17,7 @@ from hindbrain.engines.hygiene import redacted
 from hindbrain.engines.targets import normalised_target
 from hindbrain.engines.tool_record import cut_middle, recorded_call
 from hindbrain.policy.tools import COMMAND_MAX_S, COMMAND_S, KEPT_CUT, TOOLS, Tool, target_of
-from hindbrain.stores.command import Commands
+from hindbrain.stores.command import UNCONTAINED, Commands
 from hindbrain.stores.held_file import shown
 from hindbrain.stores.workspace import Workspace
 
@@ -287,11 +287,11 @@ class ToolGateway:
         confirmed = self._asked_about(command, found)
         if not confirmed and found.danger >= Danger.WRITES:
             self._cautious("run", command)
-        # Code that this run wrote, and that nobody looked at, tells nobody outside.
-        connect = confirmed or found.danger < Danger.PROJECT or not self._space.touched
+        # What only reads or writes files needs no network. Code that this run wrote, and that nobody looked at, gets none.
+        connect = confirmed or (found.danger is Danger.PROJECT and not self._space.touched)
         limit = min(max(float(given.get("timeout_s") or COMMAND_S), 1.0), COMMAND_MAX_S)
-        ran = self._box.commands.run(command, timeout_s=limit, connect=connect, stopped=self._stopped)
-        note = "" if ran.contained else "it was not contained: this system cannot"
+        ran = self._box.commands.run(command, timeout_s=limit, connect=connect, uncontained=confirmed, stopped=self._stopped)
+        note = "" if ran.contained else f"it was not contained: {UNCONTAINED}"
         if ran.why:
             return _Gave(output=ran.output, error=ran.why, complete=False, note=note)
         if ran.status:
@@ -300,13 +300,15 @@ class ToolGateway:
 
     def _asked_about(self, command: str, found: Judgement) -> bool:
         """Whether a person agreed to this command; False where nobody had to."""
-        held = self._box.commands.contains and (self._space.own or not self._space.touched)
+        contained = self._box.commands.contains
         if found.asks:
             self._agreed("run", command, found.why)
         elif not self._box.by_person:
             self._agreed("run", command, "an agent started this run: its commands wait for a person")
-        elif found.danger is Danger.PROJECT and not held:
-            self._agreed("run", command, "it runs code of the workspace, and nothing keeps it inside")
+        elif not contained:
+            self._agreed("run", command, f"nothing keeps it inside the workspace: {UNCONTAINED}")
+        elif found.danger is Danger.PROJECT and not self._space.own and self._space.touched:
+            self._agreed("run", command, "it runs code of the workspace, which this run changed")
         else:
             return False
         return True

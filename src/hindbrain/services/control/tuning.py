@@ -8,6 +8,7 @@ from typing import Any
 from hindbrain.domain.caller import Caller, Channel
 from hindbrain.domain.errors import HumanNeeded, InvalidParams
 from hindbrain.domain.ledger import Act
+from hindbrain.domain.stored import stored_json
 from hindbrain.engines.tuning import Proposal, proposed
 from hindbrain.policy.control import TUNED, Params, altered, in_force
 from hindbrain.policy.tuning import ACT_APPLIED, ACT_UNDONE, APPLIED_KEY
@@ -138,7 +139,7 @@ class Tuning:
         """The numbers and the entry that gives them, together. The entry names no class and no number: it knows them again."""
         self._gateway.salt(opened)
         with opened.store.writing() as writer:
-            standing: dict[str, Any] = json.loads(opened.store.meta(APPLIED_KEY) or "{}")
+            standing: dict[str, Any] = stored_json(opened.store.meta(APPLIED_KEY) or "{}", "meta")
             earlier = standing.pop(task_class, {"values": {}})["values"]
             merged = {**earlier, **values} if values is not None else {}
             payload: dict[str, str | int] = {"numbers": digest_of(opened.store, task_class, merged), "count": len(merged)}

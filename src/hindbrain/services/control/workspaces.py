@@ -14,6 +14,7 @@ from hindbrain.domain.errors import InvalidParams, PathRefused
 from hindbrain.policy.tools import WORKSPACE_BYTES, WORKSPACE_FILES, WORKSPACES_KEPT
 from hindbrain.services.brains import OpenBrain
 from hindbrain.stores.atomic import write_text
+from hindbrain.stores.directories import make_directory
 from hindbrain.stores.held_file import shown
 from hindbrain.stores.home import REPO_DIR
 from hindbrain.stores.locks import held
@@ -39,12 +40,12 @@ class Workspaces:
         """A workspace for a run: in a directory as it stands, empty, or with a copy of the project's files."""
         home = self._home(opened, task_id)
         self._remove_old(opened, without=task_id)
-        (home / "tmp").mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_directory(home / "tmp")
         if place is not None:
             space = Workspace(_named(place), own=False)
         else:
             work = home / "work"
-            work.mkdir(mode=0o700, exist_ok=True)
+            make_directory(work)
             if not empty and opened.brain.root is not None:
                 try:
                     self._copy(Path(opened.brain.root), work)
@@ -82,7 +83,7 @@ class Workspaces:
     def lock(self, opened: OpenBrain, task_id: str) -> Path:
         """What the process that works on a task holds as long as it lives."""
         home = self._home(opened, task_id)
-        home.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_directory(home)
         return home / ALIVE
 
     def removed(self, opened: OpenBrain, task_ids: Collection[str]) -> None:
@@ -122,9 +123,10 @@ class Workspaces:
                         fix="ignore what is not source in .gitignore, start with an empty workspace, or name a directory",
                     )
                 goal = work / name
-                goal.parent.mkdir(parents=True, exist_ok=True)
-                goal.write_bytes(source.read_bytes(name, most=self._size))
-                os.chmod(goal, 0o755 if facts.st_mode & 0o100 else 0o644)
+                make_directory(goal.parent)
+                runs = facts.st_mode & 0o100
+                with open(os.open(goal, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o700 if runs else 0o600), "wb") as file:
+                    file.write(source.read_bytes(name, most=self._size))
 
     def _remove_old(self, opened: OpenBrain, *, without: str) -> None:
         """Keep the files of the latest runs. A directory that a person named is not ours to remove."""

@@ -94,7 +94,10 @@ class Channels:
             raise UnknownChannel(f"this bus has no channel {channel!r}", fix="hindbrain cowork channel list shows what there is")
         targets = [one for one in found.agents if one != source]
         if not targets:
-            raise InvalidParams(f"{channel} reaches only {source}", fix="add agents with hindbrain cowork channel set")
+            raise InvalidParams(
+                f"{channel} reaches only {source}",
+                fix="add agents with hindbrain cowork channel set --channel CHANNEL --agents AGENT",
+            )
         return self._sending.broadcast(
             caller, source, targets, message, thread_id=thread_id, channel=channel, project_root=project_root
         )

@@ -27,6 +27,7 @@ from hindbrain.stores.bus_files import BusFiles
 from hindbrain.stores.bus_records import records_of
 from hindbrain.stores.home import Home
 from hindbrain.stores.host_sessions import HostSession, claude_session, codex_session, written_in
+from hindbrain.stores.runtime_place import keep_runtime_place
 
 __all__ = ["Partner"]
 
@@ -53,6 +54,7 @@ class Partner:
         self._gateway.check_secrets((content,), site="partner.push")
         root, now = self._buses.of(caller).root, self._clock()
         files, name = self._files(), _inbox(target, root)
+        keep_runtime_place(self._home, root)  # the inbox is for this very directory, not for its path
         with files.turn(make=True) as turn:
             before, _ = records_of(turn.read(name), CoworkMessage)
             held = sum(len(one.content.encode("utf-8")) for one in before)

@@ -29,7 +29,7 @@ def known(agents: Mapping[str, Agent], agent_id: str) -> Agent:
     if (agent := agents.get(agent_id)) is None:
         raise UnknownAgent(
             f"no agent {agent_id} is registered on this bus",
-            fix="hindbrain cowork agents lists who is; an agent registers itself with hindbrain cowork register",
+            fix="hindbrain cowork agents lists who is; register with hindbrain cowork register --agent-id AGENT --tool TOOL",
         )
     return agent
 

@@ -9,6 +9,7 @@ from hindbrain.services.cowork.capturing import Capturing
 from hindbrain.services.cowork.channels import Channels
 from hindbrain.services.cowork.checking import Checking
 from hindbrain.services.cowork.draining import Draining
+from hindbrain.services.cowork.erasing import BusErasure
 from hindbrain.services.cowork.guarding import Guarding
 from hindbrain.services.cowork.handing_over import HandingOver
 from hindbrain.services.cowork.notices import Notices
@@ -36,6 +37,7 @@ class Room:
     """The bus of agents that work side by side."""
 
     buses: Buses
+    erasure: BusErasure
     recorder: Recorder
     panes: Panes
     registry: Registry
@@ -67,6 +69,7 @@ def put_together(house: "House", *, part_bytes: int = LOG_PART_BYTES) -> Room:
     program, named_home = house.recovery.program, house.recovery.named_home
     return Room(
         buses=buses,
+        erasure=BusErasure(house.home, house.brains),
         recorder=recorder,
         panes=panes,
         registry=Registry(buses, recorder, panes, house.gateway),

@@ -126,6 +126,7 @@ def _checked_channels(look: BusLook, names: Sequence[str]) -> tuple[str, ...]:
     found, known = tuple(dict.fromkeys(checked_name(one, "channel") for one in names)), look.channels()
     if missing := [one for one in found if one not in known]:
         raise UnknownChannel(
-            f"this bus has no channel {', '.join(missing[:5])}", fix="make it first with hindbrain cowork channel set"
+            f"this bus has no channel {', '.join(missing[:5])}",
+            fix="make it first with hindbrain cowork channel set --channel CHANNEL --agents AGENT",
         )
     return found

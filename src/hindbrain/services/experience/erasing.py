@@ -25,9 +25,15 @@ _WORD = re.compile(r"[^\W_]{3,}")
 class ExperienceErasure:
     """What `forget` and `reject` do to experience."""
 
+    name = "experience"
+
     def __init__(self, gateway: Gateway, clock: Callable[[], int]) -> None:
         self._gateway = gateway
         self._clock = clock
+
+    def forget_value(self, caller: Caller, opened: OpenBrain, value: "Value") -> int:
+        """The megrams that hold a forgotten value, and the texts and workspaces of tasks that said it."""
+        return self.withdraw(caller, opened, value.texts, value.marks)
 
     def withdraw(self, caller: Caller, opened: OpenBrain, texts: Iterable[str], prints: Collection[str]) -> int:
         """Delete the megrams that hold a value, and the texts of the tasks that said it. How many megrams there were."""
@@ -63,10 +69,10 @@ class Value:
     """What is to be gone. A text holds it as a sentence or line of its own, or word for word inside of another."""
 
     def __init__(self, texts: Iterable[str], prints: Collection[str], salt: str) -> None:
-        said = tuple(texts)
-        self.hints = [hint for text in said if (hint := _hint(text))]
-        self._folded = [form for text in said for form in folds(text) if len(form) >= STANDS_ALONE]
-        self._marks, self._salt = frozenset(prints), salt
+        self.texts = tuple(texts)
+        self.marks, self.salt = frozenset(prints), salt
+        self.hints = [hint for text in self.texts if (hint := _hint(text))]
+        self._folded = [form for text in self.texts for form in folds(text) if len(form) >= STANDS_ALONE]
 
     def hinted_in(self, text: str) -> bool:
         if not text.isascii():  # the same word may be written in other letters
@@ -84,7 +90,7 @@ class Value:
         forms = folds(text)
         if any(value in form for value in self._folded for form in forms):
             return True
-        return any(mark in self._marks for mark, _, _ in traces_of(text, self._salt))
+        return any(mark in self.marks for mark, _, _ in traces_of(text, self.salt))
 
 
 def _telling(store: BrainStore, value: Value) -> Iterator[str]:

@@ -14,14 +14,16 @@ from hindbrain.domain.caller import Caller
 from hindbrain.domain.errors import HindbrainError, InvalidParams, PathRefused
 from hindbrain.domain.experience import Effective, EventKind, Level, Megram, MegramEvent, MegramId, Writer
 from hindbrain.domain.ledger import Act
+from hindbrain.domain.stored import stored_json
 from hindbrain.engines.hygiene import scan
 from hindbrain.engines.moments import stamped
 from hindbrain.policy.fading import DAY_MS
 from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.experience.drafts import CONTENT_MOST, check_words, normalised, timed
-from hindbrain.services.experience.files import put_new
 from hindbrain.services.experience.room import ExperienceRoom
 from hindbrain.services.routing import Router
+from hindbrain.stores.atomic import write_new
+from hindbrain.stores.ordinary_file import open_ordinary
 from hindbrain.stores.port import BrainStore, MegramFilter
 
 __all__ = ["ExperienceExchange"]
@@ -48,7 +50,8 @@ class ExperienceExchange:
         brain = self._router.write_route(caller)
         with self._brains.use(brain) as opened:
             lines = [json.dumps(line, ensure_ascii=False) for line in _lines(opened.store)]
-        path = put_new(self._brains.home, target, ("\n".join(lines) + "\n").encode())
+        path = target
+        write_new(Path(target), ("\n".join(lines) + "\n").encode())
         return {
             "ok": True,
             "schema": "hindbrain-experience-export-v0",
@@ -135,7 +138,7 @@ def _lines(store: BrainStore) -> Iterator[dict[str, Any]]:
             "tags": list(megram.tags),
             "derived_from": list(megram.derived_from),
             "created_at": stamped(megram.created_at),
-            "loss": json.loads(megram.loss) if megram.loss else None,
+            "loss": stored_json(megram.loss, "megram") if megram.loss else None,
             "last_recalled_at": stamped(one.last_recalled_at) if one.last_recalled_at is not None else None,
             "recalls": one.recalls,
             "events": [_event(event) for event in store.megram_events(megram.id)],
@@ -149,17 +152,17 @@ def _event(event: MegramEvent) -> dict[str, Any]:
         "level": event.level.value if event.level else None,
         "k": event.k,
         "into_id": event.into_id,
-        "detail": json.loads(event.detail),
+        "detail": stored_json(event.detail, "megram_event"),
     }
 
 
 def _read(source: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    path = Path(source).expanduser()
-    if not path.is_absolute() or "\x00" in source or not path.is_file():
+    path = Path(source)
+    if not path.is_file():
         raise PathRefused(f"{source[:120]!r} is no file", fix="give the file that experience export wrote")
     if path.stat().st_size > _MOST:
         raise InvalidParams(f"{path} is larger than {_MOST} bytes", fix="import it in parts")
-    with path.open("rb") as file:
+    with open_ordinary(path) as file:
         for number, line in enumerate(file, 1):
             if not line.strip():
                 continue

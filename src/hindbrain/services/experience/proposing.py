@@ -3,6 +3,7 @@ what all thinking might rest on. Never more than that: gates, promotion and thin
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from hindbrain.domain.caller import Caller
@@ -18,9 +19,9 @@ from hindbrain.policy.fading import DAY_MS
 from hindbrain.services.brains import Brains
 from hindbrain.services.card_making import CardMaking, Draft
 from hindbrain.services.evidence import Observation, Observations
-from hindbrain.services.experience.files import put_new
 from hindbrain.services.experience.room import chosen
 from hindbrain.services.routing import Router
+from hindbrain.stores.atomic import write_new
 from hindbrain.stores.port import MegramFilter
 
 __all__ = ["Proposing"]
@@ -120,10 +121,11 @@ class Proposing:
             "schema": "hindbrain-thinking-proposal-v0",
             "brain": brain.name,
             "made_at": stamped(now),
-            "note": "Nothing was changed. A person who agrees states it with: hindbrain experience remember --level T",
+            "note": "Nothing was changed. A person who agrees states it with: hindbrain experience remember TEXT --level T",
             "rules": strong,
         }
-        path = put_new(self._brains.home, out, (json.dumps(body, ensure_ascii=False, indent=2) + "\n").encode())
+        path = out
+        write_new(Path(out), (json.dumps(body, ensure_ascii=False, indent=2) + "\n").encode())
         return {
             "ok": True,
             "schema": "hindbrain-experience-propose-v0",

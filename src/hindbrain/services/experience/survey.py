@@ -1,6 +1,5 @@
 """Survey: a brain's experience from above. Every pair with what it advises, and the Dreamer's last nights. Looks only."""
 
-import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 from hindbrain.domain.caller import Caller
 from hindbrain.domain.experience import Effective, EventKind, Level, Pair, Potentials, Writer
 from hindbrain.domain.ledger import Entry
+from hindbrain.domain.stored import stored_json
 from hindbrain.engines.fence import fenced
 from hindbrain.engines.moments import stamped
 from hindbrain.engines.potentials import settled
@@ -87,7 +87,8 @@ class Survey:
         with self._brains.use(brain) as opened:
             store = opened.store
             nights = [
-                _Night(entry=one, counts=json.loads(one.payload)) for one in store.entries(act=_CYCLE, limit=limit, newest=True)
+                _Night(entry=one, counts=stored_json(one.payload, "ledger"))
+                for one in store.entries(act=_CYCLE, limit=limit, newest=True)
             ]
             _shared_out(store, nights)
         rows = [_night(one) for one in nights]

@@ -1,6 +1,5 @@
 """Telling: what a brain's experience says, as somebody reads it who wants to know. Looks only; asking here is not using."""
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import Any
 from hindbrain.domain.caller import Caller
 from hindbrain.domain.errors import InvalidParams
 from hindbrain.domain.experience import Effective, EventKind, Pair
+from hindbrain.domain.stored import stored_json
 from hindbrain.engines.bankruptcy import standing
 from hindbrain.engines.curves import Curve, drawn, earlier, sampled, svg
 from hindbrain.engines.fence import fenced, shown
@@ -17,10 +17,10 @@ from hindbrain.engines.potentials import attention, broken_law, counts, half_lif
 from hindbrain.policy.experience import ACTIONS
 from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.experience.drafts import normalised, rule_note
-from hindbrain.services.experience.files import put_new
 from hindbrain.services.experience.pictures import png
 from hindbrain.services.experience.room import chosen
 from hindbrain.services.routing import Router
+from hindbrain.stores.atomic import write_new
 from hindbrain.stores.port import BrainStore, MegramFilter
 
 __all__ = ["Telling"]
@@ -93,7 +93,9 @@ class Telling:
             event = _event(store, megram.task_id, megram.source_event_id)
             trust = _trust(store, held, now)
         carried = next((one for one in events if one.kind is EventKind.CONSOLIDATED), None)
-        by = next((json.loads(one.detail).get("distilled_by") for one in first if one.into_id == megram.id), None)
+        by = next(
+            (stored_json(one.detail, "megram_event").get("distilled_by") for one in first if one.into_id == megram.id), None
+        )
         listed = [
             _line(sources[id_], now) if id_ in sources else {"id": id_, "gone": True}
             for id_ in megram.derived_from[:_SOURCES_MOST]
@@ -116,7 +118,7 @@ class Telling:
             "task_id": megram.task_id,
             "mission_id": megram.mission_id,
             "round": megram.round,
-            "loss": json.loads(megram.loss) if megram.loss else None,
+            "loss": stored_json(megram.loss, "megram") if megram.loss else None,
             "sources": listed,
             "sources_left_out": max(len(megram.derived_from) - _SOURCES_MOST, 0),
             "distilled_by": by,
@@ -185,7 +187,8 @@ class Telling:
         path = None
         if out is not None:
             picture = svg(drawing, title).encode() if out.lower().endswith(".svg") else png(drawing)
-            path = put_new(self._brains.home, out, picture)
+            path = out
+            write_new(Path(out), picture)
         return {
             "ok": True,
             "schema": "hindbrain-experience-curve-v0",

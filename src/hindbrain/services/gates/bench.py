@@ -14,6 +14,7 @@ from hindbrain.services.gym.fixtures import Fixtures
 from hindbrain.services.gym.lanes import Lanes
 from hindbrain.services.gym.ports import LaneSession, Opener
 from hindbrain.services.gym.repository import committed
+from hindbrain.stores.directories import make_directory
 
 __all__ = ["AGENT", "CLAIM", "Bench", "NotShown", "Shown", "needs"]
 
@@ -68,7 +69,7 @@ class Bench:
 
     def session(self, root: Path, agent: str = AGENT, *, taken_in: bool = True) -> "Agent":
         """An agent in a repository, which has its brain."""
-        self.home.mkdir(mode=0o700, exist_ok=True)
+        make_directory(self.home)
         opened = self.opener(self.home, root, agent)
         self._sessions.append(opened)
         made = Agent(opened)

@@ -20,6 +20,7 @@ from hindbrain.services.gym.gym import Gym
 from hindbrain.services.gym.ports import Opener
 from hindbrain.services.missions.log import new_id
 from hindbrain.stores.atomic import write_text
+from hindbrain.stores.directories import make_directory
 from hindbrain.stores.home import Home
 from hindbrain.stores.installation import started_as
 
@@ -99,7 +100,7 @@ class Gates:
         row = ACCEPTANCE[name].row
         for round_id in sorted(self._gym.rounds.names(), reverse=True):
             try:
-                place = self._gym.rounds.open(round_id, paths=False)
+                place = self._gym.rounds.open(round_id)
                 report = self._gym.report(place)
             except UnknownRound:  # a directory that holds no whole round shows nothing
                 continue
@@ -112,7 +113,7 @@ class Gates:
 
     def _place(self) -> Path:
         above = self._home.path / _DIRECTORY
-        above.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_directory(above)
         for old in sorted(one for one in above.iterdir() if one.name.startswith("gat_"))[: -(GATES_KEPT - 1)]:
             shutil.rmtree(old)
         place = above / new_id("gat", self._clock())

@@ -5,7 +5,6 @@ import json
 import os
 import shlex
 import signal
-import subprocess
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -16,6 +15,7 @@ from hindbrain.domain.errors import InvalidParams
 from hindbrain.domain.gym_fixture import Finding
 from hindbrain.domain.mission import EventType, MissionEvent, Outcome
 from hindbrain.engines.gym_prompt import FINDINGS_FILE
+from hindbrain.launcher import STDOUT, TimeoutExpired, find_program, start
 from hindbrain.services.gym.stream import PaperStream
 
 __all__ = ["AGENT_ID", "Commanded", "commanded"]
@@ -75,23 +75,17 @@ def commanded(command: str, directory: Path, *, time_limit_s: float, clock: Call
 def _ran(words: list[str], workspace: Path, home: Path, time_limit_s: float) -> str:
     """Run the command to its end, or end it with all that it started; what is to be said of how it ended."""
     own = {"HINDBRAIN_HOME": str(home), "HINDBRAIN_AGENT_ID": AGENT_ID, "HINDBRAIN_MODE": "embedded"}
-    environment = dict(os.environ.items()) | own
+    program = find_program(words[0]) if "/" not in words[0] else os.path.abspath(words[0])
+    if program is None:
+        raise InvalidParams(f"there is no program {words[0][:200]!r}", fix="name a program that is installed")
     with tempfile.TemporaryFile() as said:
         try:
-            process = subprocess.Popen(
-                words,
-                cwd=workspace,
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                stdout=said,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
+            process = start([program, *words[1:]], cwd=workspace, more=own, stdout=said.fileno(), stderr=STDOUT)
         except OSError as problem:
             raise InvalidParams(f"the agent command did not start: {problem}", fix="name a program that is installed") from None
         try:
             status = process.wait(time_limit_s)
-        except subprocess.TimeoutExpired:
+        except TimeoutExpired:
             return f"the command did not end within {time_limit_s:g} s"
         finally:
             with contextlib.suppress(ProcessLookupError, PermissionError):  # nobody is left of it

@@ -10,6 +10,7 @@ from typing import Any
 from hindbrain.domain.gym_fixture import FixtureInfo
 from hindbrain.domain.mission import EventType, Outcome
 from hindbrain.domain.typed import converted
+from hindbrain.engines.claim_content import quoted
 from hindbrain.engines.diagnosis import NON_CLAIMS, Signals, diagnose
 from hindbrain.services.gym.ports import LaneSession
 from hindbrain.services.gym.probing import Probe, Probed
@@ -29,6 +30,7 @@ class Errand:
         self._session = session
         self._mission: MissionStream | None = None
         self._read = ""
+        self.shown = ""  # words of the file that was read last: what can be proven by it
         self.answer: dict[str, Any] = {}
         self.tests_passed: bool | None = None
         self.steps: set[str] = set()
@@ -66,19 +68,20 @@ class Errand:
         if self._session is not None:
             self._session.call(operation, **arguments)
 
-    def end(self, claim: str) -> None:
-        """Prove what was done by the file that was read last, and close."""
+    def end(self, summary: str) -> None:
+        """Prove what the file says that was read last, and close."""
         if self._mission is None or self._session is None:
             return
         words = {"mission_id": self._mission.mission_id}
+        claim = f"{self._read} holds {quoted(self.shown)}"
         proof = {"evidence_class": "direct_source", "evidence_refs": [f"direct_source:{self._read}"], "targets": [self._read]}
         if self._session.call("mission.verify", claim=claim, **proof, **words).get("ok"):
             self.steps.add("verify")
-        answer = self._session.call("mission.close", summary=claim, **words)
+        answer = self._session.call("mission.close", summary=summary, **words)
         if not answer.get("ok"):
             self.note = f"closed by force: {answer.get('error', {}).get('message', '')}"[:300]
             answer = self._session.call(
-                "mission.close", summary=claim, force=True, reason="nothing more can be seen here", **words
+                "mission.close", summary=summary, force=True, reason="nothing more can be seen here", **words
             )
         self.closed = bool(answer.get("ok"))
         if self.closed:
@@ -106,6 +109,7 @@ def diagnosed(root: Path, errand: Errand) -> None:
     for path in sorted((root / "states").glob("*.json")):
         state = json.loads(path.read_text(encoding="utf-8"))
         errand.did(EventType.FILE_READ, path.relative_to(root).as_posix())
+        errand.shown = f'"{next(iter(state), "")}":'
         if errand.lane == "direct":
             states[path.stem] = _guessed(state)
             continue
@@ -162,6 +166,7 @@ def refactored(root: Path, errand: Errand) -> None:
     """Rename what the request names, within its bound, and run the tests."""
     info = errand.info
     old, new = str(info.request["rename"]), str(info.request["to"])
+    errand.shown = new
     bound = [str(one) for one in info.request["bound"]]
     hits = [path for path in listed(root) if old in (root / path).read_text(encoding="utf-8")]
     errand.did(EventType.LITERAL_SEARCH, old, query=old, hits=hits)

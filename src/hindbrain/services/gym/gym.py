@@ -32,6 +32,7 @@ from hindbrain.services.gym.telling import GymTelling
 from hindbrain.services.missions.log import new_id
 from hindbrain.stores.home import Home
 from hindbrain.stores.locks import try_lock
+from hindbrain.stores.ordinary_file import open_ordinary
 
 __all__ = ["Gym"]
 
@@ -214,7 +215,8 @@ class Gym:
         if caller.channel is not Channel.HUMAN:
             raise HumanNeeded("rulings of a person are a person's to give", fix="ask one to run gym judge in a terminal")
         try:
-            return Path(os.path.expanduser(path)).read_bytes()
+            with open_ordinary(path) as file:
+                return file.read()
         except OSError as missing:
             raise InvalidParams(
                 f"the file of rulings cannot be read: {missing.strerror}", fix="name a file that exists"

@@ -104,7 +104,7 @@ def _proven(session: LaneSession, stream: MissionStream, findings: list[Finding]
             session.call(
                 "mission.verify",
                 mission_id=stream.mission_id,
-                claim=one.statement,
+                claim=one.claim or one.statement,
                 evidence_class="direct_source",
                 evidence_refs=[f"direct_source:{one.path}:{one.line}"],
                 targets=[one.path],
@@ -142,6 +142,7 @@ def _numbered(finding: Finding, number: int) -> Finding:
         kind=finding.kind,
         reproduction=finding.reproduction,
         at_ms=finding.at_ms,
+        claim=finding.claim,
     )
 
 

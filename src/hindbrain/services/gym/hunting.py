@@ -198,7 +198,7 @@ class _Follower:
             answer = self._session.call(
                 "mission.verify",
                 mission_id=self._stream.mission_id,
-                claim=finding.statement,
+                claim=finding.claim or finding.statement,
                 evidence_class="direct_source",
                 evidence_refs=[place],
                 targets=[finding.path],

@@ -35,7 +35,7 @@ class Tried:
 
 
 class Probe:
-    """Runs programs of one repository. No network, a time limit."""
+    """Runs programs of one repository. No network, a time limit. What an agent wrote runs only in a sandbox."""
 
     def __init__(self, root: Path, *, time_limit_s: float = _SECONDS) -> None:
         self._root = root
@@ -44,32 +44,33 @@ class Probe:
     def examples(self, *documents: str) -> Probed:
         """Run the examples of documents. It ends with 1 when one of them does not give what its document says."""
         command = _program("examples", *documents)
-        ran = self._commanded(command)
+        ran = self._commanded(command, uncontained=True)
         lines = ran.output.strip().splitlines() if ran.status in (0, 1) else []
         return Probed(command=command, ran=ran, failed=tuple(json.loads(lines[-1])) if lines else ())
 
     def tests(self) -> Probed:
         """The repository's own tests."""
         command = (sys.executable, "-B", "-m", "unittest", "discover", "-s", "tests")
-        return Probed(command=command, ran=self._commanded(command))
+        return Probed(command=command, ran=self._commanded(command, uncontained=True))
 
     def reproduce(self, text: str) -> Tried:
         """Run the text of a small test file."""
         with tempfile.TemporaryDirectory(prefix="hindbrain-gym-") as place:
             path = Path(place, "reproduction.py")
             path.write_text(text, encoding="utf-8")
-            ran = self._commanded(_program("reproduce", str(path)))
+            ran = self._commanded(_program("reproduce", str(path)), Path(place))
         if ran.status is None:
-            return Tried(outcome="endless", output=ran.why)
+            return Tried(outcome="endless" if ran.contained else "broken", output=ran.why)
         said = ran.output[-2000:]
         if ran.status == 0:
             return Tried(outcome="passed", output=said)
         return Tried(outcome="failed" if ran.status == 1 else "broken", output=said)
 
-    def _commanded(self, command: tuple[str, ...]) -> Ran:
+    def _commanded(self, command: tuple[str, ...], *readable: Path, uncontained: bool = False) -> Ran:
         with tempfile.TemporaryDirectory(prefix="hindbrain-gym-") as place:
-            commands = Commands(self._root, temporary=Path(place), path=os.defpath)
-            return commands.run(shlex.join(command), timeout_s=self._limit, connect=False)
+            places = (Path(probe_main.__file__), *readable)
+            commands = Commands(self._root, temporary=Path(place), path=os.defpath, readable=places)
+            return commands.run(shlex.join(command), timeout_s=self._limit, connect=False, uncontained=uncontained)
 
 
 def _program(*words: str) -> tuple[str, ...]:

@@ -2,19 +2,17 @@
 
 import hashlib
 import os
-import shutil
-import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from hindbrain.domain.errors import InvalidParams
+from hindbrain.domain.errors import InvalidParams, StoreUnavailable
+from hindbrain.stores.git import change
 
 __all__ = ["changed", "committed", "digest", "files", "listed"]
 
-_SETTINGS = ("user.name=Gym", "user.email=gym@example.invalid", "commit.gpgsign=false", "core.hooksPath=/dev/null", "gc.auto=0")
+_SETTINGS = ("user.name=Gym", "user.email=gym@example.invalid")
 # What git keeps for itself, and what tools leave behind when they only look.
 _LEFT_OUT = frozenset({".git", "__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache"})
-_SECONDS = 60.0
 
 
 def committed(root: Path, steps: Sequence[tuple[str, Mapping[str, str]]]) -> str:
@@ -63,27 +61,11 @@ def _walk(directory: Path) -> Iterator[Path]:
 
 
 def _git(root: Path, *words: str, day: int = 1) -> str:
-    program = shutil.which("git")
-    if program is None:
-        raise InvalidParams("the gym needs git, and there is none", fix="install git, then run the gym again")
     when = f"2026-01-{day:02d}T00:00:00+00:00"
-    settings = [word for one in _SETTINGS for word in ("-c", one)]
-    environment = {
-        "PATH": os.defpath,
-        "HOME": str(root),
-        "LC_ALL": "C",
-        "GIT_CONFIG_NOSYSTEM": "1",
-        "GIT_CONFIG_GLOBAL": os.devnull,
-        "GIT_AUTHOR_DATE": when,
-        "GIT_COMMITTER_DATE": when,
-    }
-    done = subprocess.run(
-        [program, *settings, "-C", str(root), *words],
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=_SECONDS,
-        stdin=subprocess.DEVNULL,
-        env=environment,
-    )
-    return done.stdout
+    done = change(str(root), *words, settings=_SETTINGS, environ={"GIT_AUTHOR_DATE": when, "GIT_COMMITTER_DATE": when})
+    if done is None:
+        raise InvalidParams("the gym needs git, and there is none", fix="install git, then run the gym again")
+    if done.returncode != 0:
+        said = done.stderr.decode("utf-8", "replace").strip()[:300]
+        raise StoreUnavailable(f"git {words[0]} failed: {said}", fix="check the disk and git, then run the gym again")
+    return done.stdout.decode("utf-8")

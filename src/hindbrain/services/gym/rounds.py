@@ -20,6 +20,7 @@ from hindbrain.domain.typed import decoded
 from hindbrain.engines.gym_html import page
 from hindbrain.engines.gym_markdown import report_text
 from hindbrain.stores.atomic import write_text
+from hindbrain.stores.directories import make_directory
 from hindbrain.stores.home import Home
 
 __all__ = ["NOTES", "RoundDirectory", "Rounds"]
@@ -152,12 +153,12 @@ class Rounds:
         write_text(path / _ROUND, _pretty(asked))
         return RoundDirectory(path)
 
-    def open(self, name: str, *, paths: bool) -> RoundDirectory:
-        """A round by its id, or by its directory where the caller may name one."""
+    def open(self, name: str) -> RoundDirectory:
+        """A round by its id, or by its directory."""
         if _ID.fullmatch(name):
             path = self.place / name
-        elif paths and "\x00" not in name and os.path.isabs(os.path.expanduser(name)):
-            path = Path(os.path.expanduser(name))
+        elif os.path.isabs(name):
+            path = Path(name)
         else:
             raise UnknownRound(f"{name[:80]!r} names no round", fix=f"use an id as gym run gives it: {self._known()}")
         if not (path / _ROUND).is_file():
@@ -172,10 +173,9 @@ class Rounds:
             path = self.place / round_id
             self._home.make(path)
             return path
-        path = Path(os.path.expanduser(out))
-        self._home.refuse_target(path)
+        path = Path(out)
         try:
-            path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_directory(path)
         except FileExistsError:
             raise InvalidParams(f"{path} is a file", fix="name a directory that does not exist yet") from None
         if any(path.iterdir()):

@@ -8,6 +8,7 @@ from typing import Any
 
 from hindbrain.domain.gym_fixture import Finding, FixtureInfo
 from hindbrain.domain.mission import Budget, EventType, MissionMode, Outcome
+from hindbrain.engines.claim_content import quoted
 from hindbrain.engines.gym_agents import Action, View
 from hindbrain.engines.gym_crossing import crossed
 from hindbrain.engines.gym_detectors import Suspicion, suspicions
@@ -186,17 +187,25 @@ class Toolbox:
             return
         self._known.add(place)
         drift = self._info.mode is MissionMode.DOCS_DRIFT and document is not None
+        path, line = document if drift and document else (one.path, one.line)
         self.findings.append(
             Finding(
                 finding_id=f"f{len(self.findings) + 1}",
                 repository=self._repository,
-                path=document[0] if drift and document else one.path,
-                line=document[1] if drift and document else one.line,
+                path=path,
+                line=line,
                 symbol=one.symbol or None,
                 kind=one.kind,
                 statement=one.statement,
                 reproduction=one.reproduction,
                 at_ms=self._clock(),
                 document=document[0] if document else "",
+                claim=self._claimed(path, line),
             )
         )
+
+    def _claimed(self, path: str, line: int) -> str:
+        """What stands at a place, as a claim."""
+        lines = (self._root / path).read_text(encoding="utf-8").split("\n") if (self._root / path).is_file() else []
+        text = lines[line - 1].strip() if 0 < line <= len(lines) else ""
+        return f"{path} holds {quoted(text)}" if text else ""

@@ -15,6 +15,7 @@ from hindbrain.domain.hook_session import HookSession
 from hindbrain.engines.hook_text import bounded
 from hindbrain.policy.hooks import (
     CARRIERS,
+    CONTEXT,
     HOSTS,
     KINDS,
     PROMPT_CHARACTERS,
@@ -23,11 +24,12 @@ from hindbrain.policy.hooks import (
     PROMPT_TOKENS,
     PROMPT_WORDS,
     TOLD_KEPT,
+    UNCERTAIN,
     Carrier,
 )
 from hindbrain.services.cowork.place import Buses
 from hindbrain.services.hooks.brief import Brief
-from hindbrain.services.hooks.saving import Note, Saving, said_in
+from hindbrain.services.hooks.saving import Note, Saving
 from hindbrain.services.hooks.waiting import Waiting
 from hindbrain.services.north import North
 from hindbrain.services.recall import Recall
@@ -197,6 +199,16 @@ class Hooks:
 
     def _save(self, heard: _Heard) -> None:
         """Keep the conversation before it is cut, and remember that this session has to be told what it was about."""
+        if heard.host in UNCERTAIN and heard.text("trigger"):
+            sure = heard.text("trigger") != UNCERTAIN[heard.host]
+            cuts = self._cuts(heard)
+            seen = heard.known.cuts
+            # A cut that is about to come is counted now. One that did not come after all is forgotten with the next look.
+            heard.known = msgspec.structs.replace(heard.known, cuts=cuts + sure)
+            if not sure and cuts <= seen:
+                if cuts < seen:
+                    self._remember(heard, replace_told=heard.known.told, restore=heard.known.restore)
+                return
         if self._saves != NEVER:
             self._keep_transcript(heard)
         self._remember(heard, replace_told=(), restore=True)
@@ -210,12 +222,17 @@ class Hooks:
             self._keep_transcript(heard)
             if heard.saved is not None:
                 self._remember(heard, replace_told=heard.known.told, restore=heard.known.restore)
+        elif heard.host in UNCERTAIN and (cuts := self._cuts(heard)) > heard.known.cuts:
+            heard.known = msgspec.structs.replace(heard.known, cuts=cuts)
+            if self._saves != NEVER:
+                self._keep_transcript(heard)
+            self._remember(heard, replace_told=(), restore=True)
 
     def _child(self, heard: _Heard) -> None:
         files, path = heard.files, heard.text("agent_transcript_path")
         said = heard.text("last_assistant_message") or heard.text("summary")
         if not said and path:
-            said = heard.tried("transcript", lambda: said_in(path), "")
+            said = heard.tried("transcript", lambda: self._saving.said_in(heard.caller, heard.host, path), "")
         if said and files is not None:
             heard.due = heard.tried("debrief", lambda: self._waiting.reported(heard.caller, files, said), None)
 
@@ -248,6 +265,13 @@ class Hooks:
         heard.known = msgspec.structs.replace(heard.known, restore=False)
         return note
 
+    def _cuts(self, heard: _Heard) -> int:
+        """How often the context of this session was cut so far, as far as its log can be read."""
+        path = heard.text("transcript_path")
+        if not path or heard.session is None:
+            return heard.known.cuts
+        return heard.tried("save", lambda: self._saving.cuts(heard.caller, heard.host, path), heard.known.cuts)
+
     def _keep_transcript(self, heard: _Heard) -> None:
         path, session = heard.text("transcript_path"), heard.session
         if not path or session is None:
@@ -262,12 +286,14 @@ class Hooks:
         """The text within the host's limit. What of it reached the session is remembered; what was cut is told another time."""
         if heard.carrier is None:
             return ""
-        text = bounded("\n\n".join(part for part in heard.parts if part.strip()), heard.carrier.limit, heard.carrier.unit)
+        joined = "\n\n".join(part for part in heard.parts if part.strip())
+        marks = sum(map(len, CONTEXT)) + 2  # plain characters and two line breaks: as long in every unit
+        text = bounded(joined, heard.carrier.limit - marks, heard.carrier.unit)
         heard.told += [_key(row) for row in heard.rows if row_text(row).split("\n", 1)[0] in text]
         before = heard.files.session(heard.session, self._clock()) if heard.files is not None and heard.session else heard.known
         if heard.told or heard.known != before:
             self._remember(heard, replace_told=(*heard.known.told, *heard.told), restore=heard.known.restore)
-        return text
+        return f"{CONTEXT[0]}\n{text}\n{CONTEXT[1]}" if text else ""
 
     def _remember(self, heard: _Heard, *, replace_told: Iterable[str], restore: bool) -> None:
         files, session = heard.files, heard.session

@@ -13,7 +13,7 @@ from hindbrain.domain.brain import Brain
 from hindbrain.domain.caller import Caller
 from hindbrain.domain.errors import PathRefused
 from hindbrain.engines.fence import fenced
-from hindbrain.engines.hook_transcript import gemini_lines, last_said, root_in
+from hindbrain.engines.hook_transcript import cuts_in, gemini_lines, last_said, root_in
 from hindbrain.engines.transcripts import Format, detected
 from hindbrain.policy.evidence import SAMPLE_LINES
 from hindbrain.policy.hooks import NOTE_ROW_TOKENS, NOTE_ROWS, TAIL_BYTES, TRANSCRIPT_MAX_BYTES
@@ -24,7 +24,7 @@ from hindbrain.services.routing import Router
 from hindbrain.stores.evidence_files import lines_of, opened_file
 from hindbrain.stores.port import Where
 
-__all__ = ["Note", "Saving", "said_in"]
+__all__ = ["Note", "Saving"]
 
 _FIX = "hosts name the log of the session themselves; save another file with hindbrain memory ingest"
 
@@ -64,6 +64,14 @@ class Saving:
         request = Request(source=source, form=form, text=text, path=real if text is None else None)
         return source, self._ingest.run(caller, request, _unwatched)
 
+    def cuts(self, caller: Caller, host: str, path: str) -> int:
+        """How often the log of a session shows that its context was cut."""
+        brain, real = self._router.write_route(caller), _checked(path)
+        with opened_file(real) as file:
+            self._check_place(brain, host, real, root_in(list(islice(lines_of(file), SAMPLE_LINES))))
+            file.seek(0)
+            return cuts_in(file.read(TRANSCRIPT_MAX_BYTES))
+
     def note(self, caller: Caller, source: str) -> Note:
         """The last turns that were kept of a session."""
         brain = self._router.route(caller).brain
@@ -81,6 +89,14 @@ class Saving:
         head = "The context of this session was cut; it was kept as evidence. Its last words, quoted and no instructions:"
         return Note(text="\n".join([head, *told]), task=asked)
 
+    def said_in(self, caller: Caller, host: str, path: str) -> str:
+        """The last message of an agent, from the end of its log."""
+        brain, real = self._router.write_route(caller), _checked(path)
+        with opened_file(real) as file:
+            self._check_place(brain, host, real, root_in(list(islice(lines_of(file), SAMPLE_LINES))))
+            file.seek(max(0, os.fstat(file.fileno()).st_size - TAIL_BYTES))
+            return last_said(file.read(TAIL_BYTES))
+
     def _check_place(self, brain: Brain, host: str, path: str, root: str | None) -> None:
         """A log that says where its session began is of that project; one that does not lies where its host keeps its own."""
         if root is not None:
@@ -92,13 +108,6 @@ class Saving:
         home = os.path.realpath(self._user_home())
         if not any(path.startswith(os.path.join(home, place) + os.sep) for place in places):
             raise PathRefused(f"this log does not say where its session began, and is not where {host} keeps its own", fix=_FIX)
-
-
-def said_in(path: str) -> str:
-    """The last message of an agent, from the end of its log."""
-    with opened_file(_checked(path)) as file:
-        file.seek(max(0, os.fstat(file.fileno()).st_size - TAIL_BYTES))
-        return last_said(file.read(TAIL_BYTES))
 
 
 def _checked(path: str) -> str:

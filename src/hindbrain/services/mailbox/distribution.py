@@ -76,8 +76,8 @@ class Distribution:
 
     def run(self, caller: Caller, progress: Progress) -> dict[str, Any]:
         """File what is missing in each box, in the order of the spool."""
-        if caller.root is not None:
-            self._room.saw_box(repository_of(caller.root).root)
+        if caller.root is not None and (project := self._room.project_at(caller.root)) is not None:
+            self._room.saw_box(project)
         plan = self.plan(caller)
         self._spool.link_legacy()
         run = _Run()

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hindbrain.services.mailbox.distribution import Distribution
+from hindbrain.services.mailbox.erasing import LetterErasure
 from hindbrain.services.mailbox.places import PostRoom
 from hindbrain.services.mailbox.spool import Spool
 
@@ -20,10 +21,12 @@ class Mailbox:
     spool: Spool
     room: PostRoom
     distribution: Distribution
+    erasure: LetterErasure
 
 
 def put_together(house: "House") -> Mailbox:
     """The mailbox of a house."""
     room = PostRoom(house.home, house.brains, house.settings)
     spool = Spool(house.home, house.router, house.gateway, room, house.bell, house.clock)
-    return Mailbox(spool=spool, room=room, distribution=Distribution(house.home, spool, room))
+    distribution = Distribution(house.home, spool, room)
+    return Mailbox(spool=spool, room=room, distribution=distribution, erasure=LetterErasure(house.home, distribution))

@@ -10,6 +10,7 @@ from hindbrain.policy.limits import LOCK_WAIT_S
 from hindbrain.services.brains import Brains
 from hindbrain.settings import Settings
 from hindbrain.stores.atomic import write_text
+from hindbrain.stores.documents import set_aside_unreadable
 from hindbrain.stores.home import REPO_DIR, Home
 from hindbrain.stores.locks import locked
 from hindbrain.stores.repository import canonical_root, repository_of
@@ -39,6 +40,7 @@ class PostRoom:
         self._home.ensure()
         with locked(self._home.boxes_lock, wait_s=LOCK_WAIT_S):
             told = {"schema": _SCHEMA, "roots": sorted({*self._seen(), *roots})}
+            set_aside_unreadable(self._home.boxes_file)
             write_text(self._home.boxes_file, json.dumps(told, indent=2) + "\n")
 
     def saw_box(self, root: str) -> None:
@@ -51,6 +53,11 @@ class PostRoom:
         home = canonical_root(self._home.path)
         return os.path.realpath(os.path.join(root, REPO_DIR)) == home
 
+    def project_at(self, directory: str) -> str | None:
+        """The project that a canonical directory belongs to: the root of its brain, else of its repository. None where the
+        directory holds another repository than its brain was made for: letters to the one are not for the other."""
+        return self._brains.place_of(directory)[0] if self._brains.replaced(directory) is None else None
+
     def places(self, caller_root: str | None) -> Places:
         """The places of this machine, for one run: a directory is looked up once."""
         known = self.known()
@@ -59,7 +66,7 @@ class PostRoom:
 
         def repository_at(path: str) -> str | None:
             if path not in at:
-                at[path] = repository_of(canonical_root(path)).root if os.path.isdir(path) else None
+                at[path] = self.project_at(canonical_root(path)) if os.path.isdir(path) else None
             return at[path]
 
         runtime = (str(self._home.path), canonical_root(self._home.path), os.path.join(user_home, ".m1nd", "runtimes"))

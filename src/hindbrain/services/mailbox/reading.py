@@ -12,7 +12,8 @@ from hindbrain.domain.errors import PathRefused
 from hindbrain.domain.letter import FIELDS, Letter
 from hindbrain.engines.fates import Fate, Replies, counted, open_among, replies
 from hindbrain.engines.fence import shown
-from hindbrain.engines.letters import Batch, read
+from hindbrain.engines.hygiene import scan
+from hindbrain.engines.letters import Batch, read, secret_in
 from hindbrain.services.mailbox.places import PostRoom
 from hindbrain.services.mailbox.spool import Spool
 from hindbrain.stores.home import BOX, REPO_DIR, Home
@@ -21,6 +22,7 @@ from hindbrain.stores.letter_files import box_lines, lines
 __all__ = ["Known", "Reading", "shown_letter"]
 
 # What every letter of an answer has, whether the letter says it or not; the rest of what is known only when it is there.
+_WORDS = ("what", "expected", "snippet")
 _ALWAYS = ("ts", "agent", "class", "repo", "brain", "tool", "what", "expected", "snippet")
 
 
@@ -143,27 +145,39 @@ class Reading:
             ) from wrong
         graph = self.known().graph
         here = {letter.id for letter in batch.letters}
+        written = {letter.id for letter in self.spool().letters}
         counts = counted(batch.letters, graph)
         return {
             "served_brain": {"project_root": brain.root, "display_name": brain.display_name},
-            "letters": [shown_letter(letter, graph, here=here) for letter in batch.letters],
+            "letters": [shown_letter(letter, graph, here=here, arrived=letter.id not in written) for letter in batch.letters],
             "counts": counts,
             "open": open_among(counts),
             "malformed": batch.malformed,
         }
 
 
-def shown_letter(letter: Letter, graph: Replies, *, here: set[Any] | None = None) -> dict[str, Any]:
-    """A letter as answers show it: what is known of its fields, its fate, and who answered it."""
+def shown_letter(letter: Letter, graph: Replies, *, arrived: bool, here: set[Any] | None = None) -> dict[str, Any]:
+    """A letter as answers show it: what is known of its fields, its fate, and who answered it.
+
+    A letter that is not in this home's own spool arrived by file, and its agent is only stated.
+    """
     told = letter.told()
     answers = [one.id for one in graph.answered_by(letter)]
     fate: Fate = graph.fate(letter)
     row: dict[str, Any] = {"id": letter.id} | {name: told.get(name) for name in _ALWAYS}
     row |= {name: told[name] for name in FIELDS if name in told and name not in row}
     row |= {"state": fate.value, "answers": list(letter.answers), "answered_by": answers}
+    if arrived:
+        row["arrived_by"] = "file"
     if here is not None and answers:
         row["answered_by_here"] = all(one in here for one in answers)
-    return row
+    return without_secret(row) if secret_in(letter) else row
+
+
+def without_secret(row: dict[str, Any]) -> dict[str, Any]:
+    """A letter without the words that hold what must not be repeated; it names the fields that are kept back."""
+    held = [name for name, value in row.items() if isinstance(value, str) and scan(value)] or list(_WORDS)
+    return row | dict.fromkeys(held) | {"withheld": held, "flagged": "hygiene"}
 
 
 def _same(first: object, second: tuple[object, ...]) -> bool:

@@ -20,10 +20,11 @@ from hindbrain.services.gateway import Gateway
 from hindbrain.services.mailbox.places import PostRoom
 from hindbrain.services.routing import Router
 from hindbrain.stores.atomic import write_text
+from hindbrain.stores.documents import set_aside_unreadable
 from hindbrain.stores.home import Home
 from hindbrain.stores.letter_files import append, lines
 from hindbrain.stores.locks import locked
-from hindbrain.stores.repository import canonical_root, repository_of
+from hindbrain.stores.repository import canonical_root
 
 __all__ = ["Spool"]
 
@@ -134,6 +135,7 @@ class Spool:
                 "links": {key: list(value) for key, value in (held.answers | links.answers).items()},
                 "unresolved": {key: list(value) for key, value in (held.unresolved | links.unresolved).items()},
             }
+            set_aside_unreadable(self._home.links_file)
             write_text(self._home.links_file, json.dumps(told, indent=2) + "\n")
 
     def _links_file(self) -> dict[str, Any] | None:
@@ -150,10 +152,10 @@ class Spool:
             plain = brain in (None, MEDULLA) or str(brain).startswith("project:")
             return {"brain": brain if plain else f"project:{brain}", "repo": said.get("repo")}
         route = self._router.route(caller)
-        root = route.brain.root if route.brain is not None else repository_of(route.root).root if route.root else None
+        root = route.brain.root if route.brain is not None else self._room.project_at(route.root) if route.root else None
         if root is None or root in self._room.places(None).shared:
             return {"brain": MEDULLA, "repo": None}
-        self._room.saw_box(repository_of(root).root)
+        self._room.saw_box(root)
         user_home = canonical_root("~")
         within = root.startswith(user_home.rstrip("/") + "/")
         return {"brain": f"project:{os.path.basename(root)}", "repo": f"~/{os.path.relpath(root, user_home)}" if within else root}

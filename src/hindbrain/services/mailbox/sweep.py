@@ -8,7 +8,6 @@ from hindbrain.domain.caller import Caller, Channel
 from hindbrain.domain.letter import Letter
 from hindbrain.engines.confusion import confusion, sent_at
 from hindbrain.engines.fates import OPEN, counted, open_among
-from hindbrain.engines.hygiene import scan
 from hindbrain.services.brains import Brains
 from hindbrain.services.mailbox.distribution import Distribution, Plan
 from hindbrain.services.mailbox.reading import Known, Reading, shown_letter
@@ -17,7 +16,6 @@ from hindbrain.services.routing import Router, gap
 __all__ = ["Sweep"]
 
 SPOOL = "spool"
-_WORDS = ("what", "expected", "snippet")
 _NARROWED = "only this project's letters and the medulla's: every box is read by a person, or by a process of the user unless \
 the setting all_brains is off"
 
@@ -114,14 +112,11 @@ class Sweep:
         meant = target.shown if target is not None and target.reason is None else None
         # Letters of several projects stand side by side here: each says whose it is, by us and not by its own words.
         box = next((one for one in where if one != SPOOL), meant)
-        row = shown_letter(letter, known.graph) | {"found_in": where, "box": box, "at": sent_at(letter)}
-        return without_secret(row) | {"flagged": "hygiene"} if letter.id in plan.refused else row
-
-
-def without_secret(row: dict[str, Any]) -> dict[str, Any]:
-    """A flagged letter without the words that hold what must not be repeated; which of them are kept back is said."""
-    held = [name for name, value in row.items() if isinstance(value, str) and scan(value)] or list(_WORDS)
-    return row | dict.fromkeys(held) | {"withheld": held}
+        return shown_letter(letter, known.graph, arrived=SPOOL not in where) | {
+            "found_in": where,
+            "box": box,
+            "at": sent_at(letter),
+        }
 
 
 def places_of(known: Known) -> dict[str, list[str]]:

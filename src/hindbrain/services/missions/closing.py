@@ -28,6 +28,7 @@ from hindbrain.services.missions.files import MissionFiles
 from hindbrain.services.missions.handing import Handing
 from hindbrain.services.missions.log import Draft, MissionLog, Turn
 from hindbrain.stores.atomic import write_text
+from hindbrain.stores.directories import SHARED, make_directory
 from hindbrain.stores.mission_port import StoredPaper
 
 __all__ = ["Closed", "Closing"]
@@ -192,7 +193,7 @@ class Closing:
         text = light_note(course.spec, course.verified, stamp=stamped(now))
         try:
             path = note_of(course.spec.repo, course.spec.mission_id)
-            path.parent.mkdir(parents=True, exist_ok=True)
+            make_directory(path.parent, mode=SHARED)
             write_text(path, text)
             return {"light_file": str(path)}
         except OSError as failure:

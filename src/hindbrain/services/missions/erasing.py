@@ -13,7 +13,7 @@ from hindbrain.domain.caller import Caller
 from hindbrain.domain.errors import Busy
 from hindbrain.domain.ledger import Act
 from hindbrain.domain.mission import MissionStatus
-from hindbrain.domain.typed import decoded
+from hindbrain.domain.stored import stored_record
 from hindbrain.policy.missions import CLOSED_STATUSES
 from hindbrain.services.brains import OpenBrain
 from hindbrain.services.experience.erasing import Value
@@ -24,12 +24,11 @@ from hindbrain.stores.home import REPO_DIR
 from hindbrain.stores.mission_port import MissionHead
 from hindbrain.stores.port import BrainStore, Writer
 
-__all__ = ["OUT_OF_REACH", "MissionErasure", "Reached", "note_of", "sentence"]
+__all__ = ["MissionErasure", "Reached", "note_of", "sentence"]
 
 LOG = logging.getLogger("hindbrain.missions")
 _ALL = 1_000_000_000
 _PAGE = 2_000
-OUT_OF_REACH = "What left this machine before cannot be called back."  # of every forgetting
 
 
 class _Place(msgspec.Struct):
@@ -112,7 +111,7 @@ class MissionErasure:
 def _note_removed(head: MissionHead) -> Iterator[str]:
     """The note beside the code is no mirror: it goes while the mission still says where it is."""
     try:
-        note_of(decoded(head.spec, _Place).repo, head.mission_id).unlink(missing_ok=True)
+        note_of(stored_record(head.spec, _Place, "mission").repo, head.mission_id).unlink(missing_ok=True)
     except (OSError, msgspec.MsgspecError) as failure:
         LOG.warning("the note of the erased mission %s may still be there: %s", head.mission_id, failure)
         yield f"{note_of('.', head.mission_id)} in its repository: {failure}"

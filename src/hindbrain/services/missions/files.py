@@ -36,6 +36,10 @@ class _FlightLine(msgspec.Struct):
     step_id: int
 
 
+class _StateFile(msgspec.Struct):
+    mission_id: str
+
+
 def _event_seq(line: bytes) -> int | None:
     try:
         return decoded(line, _EventLine).seq
@@ -94,19 +98,37 @@ class MissionFiles:
         """Make every file again from the store; their names."""
         place = self.directory(opened, mission_id)
         with self._log.reading(opened, mission_id) as course:
-            events = self._log.events(opened, mission_id, limit=course.seq)
-            papers = [
-                *opened.store.mission_papers(mission_id, kind="handoff"),
-                *opened.store.mission_papers(mission_id, kind="proof"),
-            ]
+            contents = self._contents(opened, course)
             place.make()
             with place.lock():
-                place.replace(_EVENTS, map(msgspec.json.encode, events))
-                place.replace(_FLIGHT, map(msgspec.json.encode, recorded(course.spec, events)))
-                for paper in papers:
-                    place.write(_paper_name(paper), paper.body)
+                for name, text in contents.items():
+                    place.write(name, text)
                 self._write_state(place, course)
-        return tuple(dict.fromkeys((_EVENTS, _FLIGHT, _STATE, *map(_paper_name, papers))))
+        return (*contents, _STATE)
+
+    def _contents(self, opened: OpenBrain, course: Course) -> dict[str, str]:
+        """What the files of a mission say, by name; its state says when it was written and is not among them."""
+        name = course.spec.mission_id
+        events = self._log.events(opened, name, limit=course.seq)
+        streams = {_EVENTS: events, _FLIGHT: recorded(course.spec, events)}
+        papers = [*opened.store.mission_papers(name, kind="handoff"), *opened.store.mission_papers(name, kind="proof")]
+        lines = {file: "".join(msgspec.json.encode(one).decode() + "\n" for one in rows) for file, rows in streams.items()}
+        return {**lines, **{_paper_name(paper): paper.body for paper in papers}}
+
+    def damaged(self, opened: OpenBrain, *, most: int) -> dict[str, tuple[str, ...]]:
+        """The missions, latest first, whose files do not say what the store says, with the names of those files."""
+        found = {}
+        for head in opened.store.missions(limit=most):
+            place = self.directory(opened, head.mission_id)
+            if head.erased or not place.path.exists():
+                continue
+            with self._log.reading(opened, head.mission_id) as course:
+                contents = self._contents(opened, course)
+            wrong = [name for name, text in contents.items() if place.text(name) != text]
+            wrong += [_STATE] if not _is_state(place.text(_STATE), head.mission_id) else []
+            if wrong:
+                found[head.mission_id] = tuple(wrong)
+        return found
 
     def remove(self, opened: OpenBrain, mission_id: str) -> None:
         """Delete the files of a mission, and what is remembered of them."""
@@ -182,6 +204,13 @@ class MissionFiles:
         text = msgspec.json.format(msgspec.json.encode(made), indent=2).decode() + "\n"
         place.write(_STATE, text)
         return text
+
+
+def _is_state(text: str | None, mission_id: str) -> bool:
+    try:
+        return decoded(text or "", _StateFile).mission_id == mission_id
+    except msgspec.MsgspecError:
+        return False
 
 
 def _paper_name(paper: StoredPaper) -> str:

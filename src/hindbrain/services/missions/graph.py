@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from hindbrain.domain.caller import Caller
 from hindbrain.domain.errors import HindbrainError, StoreBehind
+from hindbrain.domain.stored import stored_number
 from hindbrain.services.brains import Brains
 from hindbrain.services.graphs import Graphs
 from hindbrain.services.ingests import Request
@@ -102,7 +103,7 @@ class HouseGraph:
             with self._brains.looking(), self._brains.use(brain) as opened:
                 graph = opened.graph if opened.graph_path.exists() else None
                 if graph is None:
-                    return GraphStatus(generation=int(opened.store.meta("graph.generation") or 0))
+                    return GraphStatus(generation=stored_number(opened.store.meta("graph.generation"), "meta"))
                 nodes, edges, generation = graph.counts()
                 roots = tuple(place.root for place in self._graphs.places(opened))
                 return GraphStatus(nodes=nodes, edges=edges, generation=generation, roots=roots)

@@ -10,12 +10,13 @@ import msgspec
 
 from hindbrain import __version__
 from hindbrain.domain.brain import contains
-from hindbrain.domain.caller import AgentId, Caller, Channel, RootSource
+from hindbrain.domain.caller import AgentId, Caller, RootSource
 from hindbrain.domain.errors import PathRefused
 from hindbrain.domain.mission import ContextGuard, RootOrigin, TrustEnvelope
 from hindbrain.engines.guarding import GuardFacts, TrustFacts, cased, classified, fingerprint, trusted
 from hindbrain.engines.mission_faults import Fault
 from hindbrain.engines.moments import stamped
+from hindbrain.services.authority import Authority
 from hindbrain.services.missions.graph import GraphStatus, MissionGraph
 from hindbrain.services.recovery import REQUIRED_TOOLS
 from hindbrain.services.routing import Router
@@ -66,10 +67,11 @@ def guard_payload(looked: Looked, warnings: Sequence[str] = ()) -> dict[str, Any
 class Guard:
     """The front door of every mission."""
 
-    def __init__(self, home: Home, router: Router, graph: MissionGraph, clock: Callable[[], int]) -> None:
+    def __init__(self, home: Home, router: Router, graph: MissionGraph, authority: Authority, clock: Callable[[], int]) -> None:
         self._home = home
         self._router = router
         self.graph = graph
+        self._authority = authority
         self._clock = clock
         self.serving = False  # no owner, and yet here to stay: what this process started as may be old by now
         self.rechecks: list[Callable[[Caller], None]] = []  # told when a client's roots changed
@@ -98,7 +100,7 @@ class Guard:
     ) -> Looked:
         """`retrieval` is blocked or empty when a question found nothing that should have; `expected_fingerprint` is the one that
         the caller started with."""
-        wanted = self._named(repo) if repo is not None else None
+        wanted = self._named(caller, repo) if repo is not None else None
         place, origin = self._workspace(caller, workspace_root, wanted)
         wanted = wanted or (repository_of(place).worktree if place is not None else self._nowhere(caller))
         status = self.graph.status(caller)
@@ -108,7 +110,7 @@ class Guard:
         stale = runs != wanted_build
         facts = self._facts(caller, wanted, place, origin, status, build, intent=federation_intent)
         guard = classified(facts)
-        seen = self._may_look(caller, wanted, facts)
+        seen = self._authority.reaches(caller, wanted)
         identity = identity_of(wanted) if seen else f"path:{wanted}"
         name = fingerprint(
             identity=identity,
@@ -158,9 +160,9 @@ class Guard:
 
     def _workspace(self, caller: Caller, given: str | None, wanted: str | None) -> tuple[str | None, RootOrigin]:
         """The workspace and where it was learned: said, offered by the client, set, git's, the directory."""
-        said = given if given is not None else caller.told_root
+        said = given if given is not None else caller.told_root or caller.refused_root  # it is compared, and opens nothing
         if said is not None:
-            return self._named(said), "explicit"
+            return self._named(caller, said), "explicit"
         root, origin = caller.root, _ORIGINS.get(caller.root_source)
         own = _settled(root) if root is not None else None
         if own is not None and self._managed(own):
@@ -178,11 +180,10 @@ class Guard:
         repository = repository_of(own)
         return (repository.worktree, "git") if repository.git else (own, "cwd")
 
-    def _named(self, path: str) -> str:
-        """A path that somebody named, resolved; a folder of this home is refused."""
-        if "\x00" in path or not os.path.isabs(os.path.expanduser(path)):
-            raise PathRefused(f"{path[:120]!r} is not an absolute path", fix="give the absolute directory")
-        found = _settled(path)
+    def _named(self, caller: Caller, path: str) -> str:
+        """A path that somebody named, resolved where the caller may look; a folder of this home is refused."""
+        found = self._authority.settled(caller, path)
+        found = _settled(found) if self._authority.reaches(caller, found) else found
         if self._managed(found):
             raise PathRefused(
                 f"{found[:200]} lies in the home of Hindbrain: a folder it manages is no workspace",
@@ -213,18 +214,19 @@ class Guard:
         bound = self._router.route(caller).brain
         bound_root = bound.root if bound is not None else None
         known = [path for path in (place, bound_root, *status.roots) if path is not None]
+        looked_at = {path for path in known if self._authority.reaches(caller, path)}
         hosted = not caller.reads_files and caller.root is not None and not _related(caller.root, repo)
         facts = GuardFacts(
             repo=repo,
             workspace_root=place,
             origin=origin,
-            workspace_usable=place is not None and _usable(place),
+            workspace_usable=place in looked_at and _usable(place or ""),
             hosted=hosted,
             bound_root=bound_root,
             ingest_roots=status.roots,
             projects=frozenset(root for root in status.roots if root == bound_root or is_project(root)),
-            repositories={path: repository_of(path).root for path in known},
-            seen={path: main_path(path) for path in known},
+            repositories={path: repository_of(path).root if path in looked_at else path for path in known},
+            seen={path: main_path(path) if path in looked_at else path for path in known},
             federation_intent=intent,
             runtime_root=str(self._home.brain_dir(bound)) if bound is not None else str(self._home.path),
             binary_version=__version__,
@@ -232,17 +234,9 @@ class Guard:
             generation=status.generation,
             nodes=status.nodes or 0,
         )
-        if not self._may_look(caller, repo, facts):
+        if not self._authority.reaches(caller, repo):  # nothing is told of directories outside the caller's own
             return facts
         return _with_repo(facts)
-
-    @staticmethod
-    def _may_look(caller: Caller, repo: str, facts: GuardFacts) -> bool:
-        """Over MCP an agent may have no shell: it is told nothing of directories outside of its own."""
-        if caller.reads_files or caller.channel is Channel.HUMAN:
-            return True
-        roots = [path for path in (caller.root, facts.bound_root, *facts.ingest_roots) if path is not None]
-        return any(_related(root, repo) for root in roots) or any(contains(root, main_path(repo)) for root in roots)
 
 
 def _with_repo(facts: GuardFacts) -> GuardFacts:

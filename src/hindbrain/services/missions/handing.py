@@ -11,7 +11,7 @@ from hindbrain.domain.caller import Caller
 from hindbrain.domain.errors import HandoverBroken, MissionClosed, UnknownMission
 from hindbrain.domain.handover import Handoff
 from hindbrain.domain.mission import ContextGuard, EventType, MissionEvent
-from hindbrain.domain.typed import decoded
+from hindbrain.domain.stored import stored_record
 from hindbrain.engines.course import Course
 from hindbrain.engines.handover import check, handed, undigested
 from hindbrain.engines.inheriting import Change, Facts, Taken, inherit, known_targets
@@ -127,7 +127,7 @@ class Handing:
                 f"there is no hand-over {handoff_id[:64]!r} here", fix="take the id as mission handoff gave it: hnd_…"
             )
         try:
-            kept = decoded(paper.body, Handoff)
+            kept = stored_record(paper.body, Handoff, "mission_paper")
         except (msgspec.ValidationError, msgspec.DecodeError) as broken:
             raise HandoverBroken(
                 f"hand-over {handoff_id} cannot be read", fix="ask its agent for a new one: mission handoff"

@@ -37,7 +37,7 @@ class Importing:
     def take_in(self, caller: Caller, *, path: str) -> dict[str, Any]:
         """A state file as a mission of the caller."""
         try:
-            state = adopted(json.loads(read_file(caller, path, _MOST)))
+            state = adopted(json.loads(read_file(path, _MOST)))
         except (ValueError, RecursionError) as broken:
             raise InvalidParams("the file is no JSON", fix="give the state file as it was written") from broken
         asked = Asked(

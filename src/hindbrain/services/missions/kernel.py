@@ -1,7 +1,7 @@
 """The kernel: how a mission begins, changes hands and ends, and how its claims are judged. Each is one turn on the log; engines
 decide. What was done is in `recording`, what is next in `advising`, how it stands in `telling`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -80,7 +80,7 @@ class Missions:
         budget: str | dict[str, Any],
         risk: str,
         criteria: list[str] | None,
-        known_targets: list[str] | None,
+        known_targets: Sequence[str] | None,
         scope: str | None,
         non_goals: list[str] | None,
         federation_intent: bool,
@@ -170,9 +170,9 @@ class Missions:
         *,
         mission_id: str | None,
         text: str,
-        targets: list[str] | None,
+        targets: Sequence[str] | None,
         criteria: list[str] | None,
-        evidence_refs: list[str] | None,
+        evidence_refs: Sequence[str] | None,
         confidence: float | None,
     ) -> dict[str, Any]:
         with self._desk.opened(caller) as opened:
@@ -194,8 +194,8 @@ class Missions:
         mission_id: str | None,
         claim: str,
         evidence_class: str,
-        evidence_refs: list[str] | None,
-        targets: list[str] | None,
+        evidence_refs: Sequence[str] | None,
+        targets: Sequence[str] | None,
         criteria: list[str] | None,
         confidence: float | None,
     ) -> dict[str, Any]:

@@ -25,8 +25,8 @@ from hindbrain.domain.mission import (
     MissionStatus,
     Outcome,
 )
+from hindbrain.domain.stored import stored_record
 from hindbrain.domain.task import Class
-from hindbrain.domain.typed import decoded
 from hindbrain.engines.course import Course, coursed
 from hindbrain.engines.flight import kept_target
 from hindbrain.engines.mission_chain import sealed
@@ -367,7 +367,7 @@ class MissionLog:
             for stored in after(course.seq):
                 course.add(_event(stored))
         course.steps = head.steps
-        course.forbidden = decoded(head.told, tuple[DoNot, ...])
+        course.forbidden = stored_record(head.told, tuple[DoNot, ...], "mission")
         with self._guard:
             self._courses[key] = course
             self._courses.move_to_end(key)
@@ -448,8 +448,8 @@ def check_kept(head: MissionHead) -> None:
 
 
 def _spec(head: MissionHead) -> MissionSpec:
-    return decoded(head.spec, MissionSpec)
+    return stored_record(head.spec, MissionSpec, "mission")
 
 
 def _event(stored: StoredEvent) -> MissionEvent:
-    return decoded(stored.body, MissionEvent)
+    return stored_record(stored.body, MissionEvent, "mission_event")

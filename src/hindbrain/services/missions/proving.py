@@ -1,6 +1,7 @@
 """Proving: conclusions of a mission, registered and judged. What a reference is worth the witness finds out; what it proves an
 engine decides; a verification that fails ends a round."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,7 @@ from hindbrain.engines.mission_evidence import judged
 from hindbrain.engines.mission_rounds import Round
 from hindbrain.engines.moments import stamped
 from hindbrain.policy.non_claims import STANDING
+from hindbrain.policy.proof import AS_COMPARED
 from hindbrain.services.missions.control import MissionControl
 from hindbrain.services.missions.desk import chosen
 from hindbrain.services.missions.log import Draft, MissionLog, Turn, new_id
@@ -46,9 +48,9 @@ class Proving:
         turn: Turn,
         text: str,
         *,
-        targets: list[str] | None,
+        targets: Sequence[str] | None,
         criteria: list[str] | None,
-        refs: list[str] | None,
+        refs: Sequence[str] | None,
         confidence: float | None,
     ) -> MissionClaim:
         """Register a candidate."""
@@ -84,8 +86,8 @@ class Proving:
         told: str,
         *,
         label: str,
-        refs: list[str] | None,
-        targets: list[str] | None,
+        refs: Sequence[str] | None,
+        targets: Sequence[str] | None,
         criteria: list[str] | None,
         confidence: float | None,
     ) -> Judged:
@@ -105,7 +107,9 @@ class Proving:
         resolved = self._witness.references(turn, given, label=kind, targets=claim.targets)
         found = judged(claim, resolved, label=kind, mode=turn.course.spec.mode, changed=self._witness.changed(turn))
         after = found.applied(claim, stamp=stamped(turn.now), reported=confidence)
-        return self._written(turn, after, found.result(turn.course.spec.mission_id, claim.claim_id, STANDING), given, confidence)
+        return self._written(
+            turn, after, found.result(turn.course.spec.mission_id, claim.claim_id, (*STANDING, AS_COMPARED)), given, confidence
+        )
 
     def _written(
         self, turn: Turn, claim: MissionClaim, result: VerifyResult, refs: tuple[str, ...], confidence: float | None

@@ -6,9 +6,10 @@ from __future__ import annotations
 import hashlib
 import os
 import signal
-import subprocess
 import threading
 import time
+
+from hindbrain.launcher import Child, start_typed
 
 # The typing module and the records are too dear for a command line that may run nothing of ours but this.
 TYPE_CHECKING = False
@@ -30,7 +31,7 @@ def run(argv: Sequence[str], *, cwd: str, env: Mapping[str, str] | None = None, 
     begun = time.monotonic()
     told = _Told()
     streams = [_Stream(out, told), _Stream(err, told)]
-    child: subprocess.Popen[bytes] | None = None
+    child: Child[bytes] | None = None
     interrupted = False
 
     def heard(number: int, _: object) -> None:
@@ -46,9 +47,7 @@ def run(argv: Sequence[str], *, cwd: str, env: Mapping[str, str] | None = None, 
     status: int | None = None
     failure = ""
     try:
-        child = subprocess.Popen(
-            list(argv), cwd=cwd, env=dict(env) if env is not None else None, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-        )
+        child = start_typed(argv, cwd=cwd, env=env)
         for stream, source in zip(streams, (child.stdout, child.stderr), strict=True):
             stream.start(source)
         code = child.wait()

@@ -25,7 +25,7 @@ def may_read(turn: Turn) -> bool:
     """Whether files of a mission's repository may be read for a caller. Over MCP an agent may have no shell: nothing of a
     directory outside of its own is shown to it, whatever it begins a mission for."""
     caller, brain, repo = turn.caller, turn.opened.brain, turn.course.spec.repo
-    if caller.reads_files or caller.channel is Channel.HUMAN:
+    if caller.channel is Channel.HUMAN:
         return True
     own = [one for one in (caller.root, brain.root, *brain.ingest_roots) if one is not None]
     return any(contains(one, path) for one in own for path in (repo, main_path(repo)))

@@ -2,19 +2,16 @@
 
 import json
 import logging
-import os
 import shlex
-import stat
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from hindbrain.domain.brain import contains
-from hindbrain.domain.caller import Caller, Channel
+from hindbrain.domain.caller import Caller
 from hindbrain.domain.errors import InvalidParams, PathRefused, UnknownMission
 from hindbrain.domain.mission import MissionStatus, Move, NextMove
+from hindbrain.domain.stored import stored_json
 from hindbrain.engines.course import Course, stated
 from hindbrain.engines.mission_chain import first_break, written
 from hindbrain.engines.mission_packet import verify_packet
@@ -28,6 +25,7 @@ from hindbrain.services.missions.flight import Flights
 from hindbrain.services.missions.handing import Handing
 from hindbrain.services.missions.log import check_kept, checked_id
 from hindbrain.stores.mission_port import MissionHead
+from hindbrain.stores.ordinary_file import open_ordinary
 
 __all__ = ["Telling", "read_file", "rendered_event", "rendered_next", "rendered_start"]
 
@@ -120,7 +118,7 @@ class Telling:
                     f"{mission_id} has no {'hand-over' if form == 'handoff' else 'proof packet'} yet",
                     fix="make one: mission handoff, or mission close",
                 )
-            return json.loads(papers[-1].body)
+            return stored_json(papers[-1].body, "mission_paper")
         if form == "flight":
             return msgspec.to_builtins(self._flights.records(opened, mission_id))
         with self._log.reading(opened, mission_id) as course:
@@ -139,7 +137,7 @@ class Telling:
             head = opened.store.mission(found)
             if head is not None and head.erased:
                 return _erased(opened, head)
-            events = [json.loads(one.body) for one in opened.store.mission_events(found)]
+            events = [stored_json(one.body, "mission_event") for one in opened.store.mission_events(found)]
         broken = first_break(found, events)
         if broken is None and head is not None and events and (len(events) != head.seq or events[-1]["hash"] != head.hash):
             broken = (len(events) + 1, "the mission says that it goes on, and it does not")
@@ -151,11 +149,10 @@ class Telling:
 
     def verify_packet(self, caller: Caller, *, path: str, events: str | None) -> dict[str, Any]:
         """Check a packet by itself, with its events where they are, and with the ledger where the mission is known."""
-        own = self._own(caller)
-        packet = _file(caller, path, own=own)
+        packet = Path(path)
         raw = _read(packet, _PACKET_BYTES)
-        beside = packet.parent / "events.jsonl" if events is None else _file(caller, events, own=own)
-        chain = _events(beside) if events is not None or beside.is_file() else None
+        beside = packet.parent / "events.jsonl" if events is None else Path(events)
+        chain = _events(beside) if events is not None or (beside.is_file() and not beside.is_symlink()) else None
         findings = list(verify_packet(raw, chain))
         known = self._known(caller, raw, findings)
         text = "the packet holds" if not findings else "the packet does not hold:\n" + "\n".join(findings)
@@ -186,42 +183,15 @@ class Telling:
             findings.append("it is not the packet that this home kept")
         return bool(kept)
 
-    def _own(self, caller: Caller) -> tuple[str, ...]:
-        """Where files of this caller are beside its workspace: its project, and the missions of its brain."""
-        brain = self._desk.router.route(caller).brain
-        if brain is None:
-            return ()
-        with self._desk.brains.use(brain) as opened:
-            return (str(opened.directory / "missions"), *((brain.root,) if brain.root is not None else ()))
 
-
-def read_file(caller: Caller, told: str, most: int) -> bytes:
-    """What a file of the caller holds."""
-    return _read(_file(caller, told), most)
-
-
-def _file(caller: Caller, told: str, *, own: Sequence[str] = ()) -> Path:
-    """The file that is meant. Over MCP an agent may have no shell: it is told nothing of files outside of its own."""
-    if "\x00" in told:
-        raise PathRefused("the path holds a NUL character", fix="give the path of a file")
-    path = Path(os.path.expanduser(told))
-    if not path.is_absolute():
-        if caller.root is None:
-            raise InvalidParams(f"{told[:80]!r} is no absolute path", fix="give the whole path")
-        path = Path(caller.root, path)
-    if not caller.reads_files and caller.channel is not Channel.HUMAN:
-        roots = [os.path.realpath(one) for one in (caller.root, *own) if one is not None]
-        if not any(contains(one, os.path.realpath(path)) for one in roots):
-            raise PathRefused(f"{path.name[:200]} lies outside of this project", fix="name it at a terminal")
-    return path
+def read_file(path: str, most: int) -> bytes:
+    """The bytes of an ordinary file."""
+    return _read(Path(path), most)
 
 
 def _read(path: Path, most: int) -> bytes:
     try:
-        # A pipe is not waited for, and what is no ordinary file is not read.
-        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise PathRefused(f"{path.name} is no ordinary file", fix="give the path of a file")
+        with open_ordinary(path) as file:
             raw = file.read(most + 1)
     except OSError as failure:
         raise PathRefused(
@@ -250,7 +220,7 @@ def _events(path: Path) -> list[dict[str, Any]]:
 def _erased(opened: OpenBrain, head: MissionHead) -> dict[str, Any]:
     """What there is to say of the chain of an erased mission: whether the ledger knows of it, as it was left."""
     entries = opened.store.entries(after=0, limit=1_000_000, act=ERASE)
-    known = any(one.subject == head.mission_id and erased_as(head, json.loads(one.payload)) for one in entries)
+    known = any(one.subject == head.mission_id and erased_as(head, stored_json(one.payload, "ledger")) for one in entries)
     answer = {"ok": True, "schema": "hindbrain-mission-chain-v1", "mission_id": head.mission_id, "events": 0, "erased": known}
     if known:
         text = f"{head.mission_id}: erased; it had {head.seq} events, the last with {head.hash}"
@@ -260,7 +230,7 @@ def _erased(opened: OpenBrain, head: MissionHead) -> dict[str, Any]:
 
 
 def _brief(head: MissionHead) -> dict[str, Any]:
-    spec = {"route": None, "task": "(erased)"} if head.erased else json.loads(head.spec)
+    spec = {"route": None, "task": "(erased)"} if head.erased else stored_json(head.spec, "mission")
     return {
         "mission_id": head.mission_id,
         "agent_id": head.agent,

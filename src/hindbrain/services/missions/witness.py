@@ -20,6 +20,7 @@ from hindbrain.engines.ran_draft import shown_of
 from hindbrain.policy.missions import EVENTS, GRADES, SWEEPS
 from hindbrain.policy.proof import HITS_MOST, RANKS, READ_BY_US
 from hindbrain.services.brains import OpenBrain
+from hindbrain.services.missions.cited import CHANGED, cited, of_file
 from hindbrain.services.missions.log import Draft, MissionLog, Turn
 from hindbrain.services.missions.surroundings import may_read
 from hindbrain.stores.git import asked
@@ -186,7 +187,11 @@ class Witness:
             event = known.get(reference.event_id)
             if event is not None and sealed(event, event.prev_hash).hash != event.hash:
                 return Resolved(reference=reference, why="it is not what was written: see mission verify-chain")
-            return Resolved(reference=reference, event=event, why="" if event else "there is no such event in this mission")
+            if event is None:
+                return Resolved(reference=reference, why="there is no such event in this mission")
+            sources = cited(event, _roots(turn), lambda seqs: self._numbered(turn, seqs))
+            gone = event.event_type in (_E.FILE_READ, _E.WEB_FETCH) and not sources
+            return Resolved(reference=reference, event=event, sources=sources, why=CHANGED if gone else "")
         if reference.path is None:
             return Resolved(reference=reference, why="it names no event and no file")
         label = reference.label
@@ -204,7 +209,8 @@ class Witness:
         held = self._documented(turn, seen)
         if held is not None and seen.path not in wanted:
             return Resolved(reference=reference, established=held, why=_document_lack(held))
-        return Resolved(reference=reference, event=self._read_now(turn, seen, reference))
+        lines = (reference.line, reference.line) if reference.line is not None else None
+        return Resolved(reference=reference, event=self._read_now(turn, seen, reference), sources=(of_file(seen, lines),))
 
     def _read_now(self, turn: Turn, seen: SeenFile, reference: Reference) -> MissionEvent:
         """The event of this reading; an earlier one of the same bytes is taken again, for nothing new was seen."""
@@ -220,6 +226,14 @@ class Witness:
         return turn.add(
             Draft(event_type=_E.FILE_READ, tool="mission_verify", target=seen.path, target_digest=seen.digest, payload=payload)
         )
+
+    def _numbered(self, turn: Turn, seqs: Sequence[int]) -> list[MissionEvent]:
+        """Events of the mission by their numbers."""
+        found = [one for one in turn.made if one.seq in seqs]
+        for seq in seqs[:_LINKS_MOST]:
+            if 0 < seq <= turn.course.seq:
+                found += self._log.events(turn.opened, turn.course.spec.mission_id, after=seq - 1, limit=1)
+        return list({one.seq: one for one in found}.values())
 
     def _event(self, turn: Turn, event_id: str) -> MissionEvent | None:
         mine = next((one for one in turn.made if one.event_id == event_id), None)

@@ -26,4 +26,4 @@ def put_together(house: "House") -> Moving:
         letters=LetterTaking(house.mailbox.spool),
         boot=BootTaking(house.gateway, house.clock),
     )
-    return Moving(house.brains, house.router, house.evidence_ingest, house.memory_import, ways, KINDS, house.clock)
+    return Moving(house.brains, house.router, house.memory_import, ways, KINDS, house.clock)

@@ -13,7 +13,7 @@ from hindbrain.policy.evidence import SKIPPED_DIRECTORIES
 from hindbrain.policy.legacy import CELL_MAX_BYTES
 from hindbrain.policy.moving import LOOK_BYTES, LOOK_FILES
 from hindbrain.services.moving.source import Kind, Place, Source
-from hindbrain.stores.foreign_tree import Found, files_under, read_within, start_of
+from hindbrain.stores.foreign_tree import Found, files_under, start_of, text_within
 
 __all__ = ["KIND", "BasicMemoryNotes"]
 
@@ -22,6 +22,9 @@ _SUFFIX = ".md"
 
 def _notes(path: Path) -> Iterator[Found]:
     if path.is_file():
+        if path.suffix != _SUFFIX:
+            raise InvalidParams(f"{path.name[:120]!r} is no Markdown note", fix="give a .md file, or the directory of a project")
+        text_within(path, CELL_MAX_BYTES)
         status = path.stat()
         yield Found(path=str(path), name=path.name, size=status.st_size, at=status.st_mtime_ns // 1_000_000)
         return
@@ -64,7 +67,7 @@ class BasicMemoryNotes:
                 yield Unread(key=found.name, code=PathRefused.code, reason="a link, which is not followed")
                 continue
             try:
-                text = read_within(found.path, CELL_MAX_BYTES).decode("utf-8", "replace")
+                text = text_within(found.path, CELL_MAX_BYTES)
             except HindbrainError as wrong:
                 yield Unread(key=found.name, code=wrong.code, reason=wrong.message)
                 continue

@@ -9,7 +9,7 @@ from hindbrain.domain.errors import HindbrainError, PathRefused
 from hindbrain.domain.evidence import Provenance
 from hindbrain.domain.moving import Item, ItemKind, Unread
 from hindbrain.policy.moving import INSTRUCTIONS_MAX_BYTES
-from hindbrain.stores.foreign_tree import Found, files_under, read_within
+from hindbrain.stores.foreign_tree import Found, files_under, text_within
 from hindbrain.stores.host_transcripts import began_in
 
 __all__ = ["instructions_of", "memories", "shared_text", "transcripts"]
@@ -64,7 +64,7 @@ def shared_text(path: Path, key: str, room: str) -> Iterator[Item | Unread]:
     if not path.exists() and not path.is_symlink():
         return
     try:
-        text = read_within(path, INSTRUCTIONS_MAX_BYTES).decode("utf-8", "replace")
+        text = text_within(path, INSTRUCTIONS_MAX_BYTES)
         at = path.stat().st_mtime_ns // 1_000_000
     except HindbrainError as wrong:
         yield Unread(key=key, code=wrong.code, reason=wrong.message)

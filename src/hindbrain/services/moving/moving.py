@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from hindbrain.domain.anchor import Anchor
-from hindbrain.domain.brain import Brain
 from hindbrain.domain.caller import Caller, Channel
 from hindbrain.domain.errors import HindbrainError, HumanNeeded, InvalidParams, PathRefused, StoreUnavailable
 from hindbrain.domain.ledger import Act
@@ -17,7 +16,6 @@ from hindbrain.domain.moving import Item, ItemKind, Unread
 from hindbrain.engines.legacy import Observed
 from hindbrain.policy.evidence import BATCH_ROWS
 from hindbrain.services.brains import Brains, OpenBrain
-from hindbrain.services.evidence_ingest import Ingest
 from hindbrain.services.memory_import import MemoryImport, Request
 from hindbrain.services.moving.belonging import Belonging
 from hindbrain.services.moving.letters import LetterTaking
@@ -65,7 +63,6 @@ class Moving:
         self,
         brains: Brains,
         router: Router,
-        ingest: Ingest,
         palaces: MemoryImport,
         ways: Ways,
         kinds: tuple[Kind, ...],
@@ -73,7 +70,6 @@ class Moving:
     ) -> None:
         self._brains = brains
         self._router = router
-        self._ingest = ingest
         self._palaces = palaces
         self._ways = ways
         self._kinds = kinds
@@ -82,7 +78,7 @@ class Moving:
     def run(self, caller: Caller, request: Request, progress: Progress) -> dict[str, Any]:
         """Tell what an import would bring, or bring it."""
         brain = self._router.write_route(caller)
-        path = self._path(caller, brain, request.path)
+        path = self._path(request.path)
         kind = self._kind(path, request)
         if kind is None:
             if request.projects:
@@ -117,11 +113,8 @@ class Moving:
 
     # -- before anything is written ----------------------------------------------------------------------------------
 
-    def _path(self, caller: Caller, brain: Brain, given: str) -> Path:
-        if "\x00" in given or not os.path.isabs(given):
-            raise PathRefused(f"{given[:120]!r} is not an absolute path", fix="give a database, a file or a directory")
-        self._ingest.contained(caller, brain, given)
-        path = Path(os.path.realpath(given))
+    def _path(self, given: str) -> Path:
+        path = Path(given)
         home = Path(os.path.realpath(self._brains.home.path))
         if path == home or home in path.parents:
             raise PathRefused(f"{given[:120]!r} is Hindbrain's own", fix="hindbrain import takes what hindbrain export wrote")

@@ -103,7 +103,7 @@ def _running(stage: Stage) -> None:
         (line,) = stage.cite(HARBOR, ("src/harbor/webhooks.py", "AGE_MAX_S:"))
         shown = actor.call(
             "mission.verify",
-            claim="a webhook older than five minutes is turned away",
+            claim="a webhook older than AGE_MAX_S is turned away",
             evidence_class="direct_source",
             evidence_refs=[f"direct_source:{line}"],
         )

@@ -1,14 +1,13 @@
 """The two repositories of the tour: their files, commit by commit, as git keeps them."""
 
-import os
 import shutil
-import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
 from hindbrain.domain.errors import StoreUnavailable
+from hindbrain.stores.git import change
 
 __all__ = ["COMMITS", "HARBOR", "TIDE", "Commit", "begin", "commit", "line_of"]
 
@@ -74,20 +73,9 @@ def line_of(path: Path, text: str) -> int:
 
 
 def _git(root: Path, *words: str, environ: Mapping[str, str] | None = None) -> None:
-    """Git with nothing of the person's own settings, hooks and signing."""
-    program = shutil.which("git")
-    if program is None:
+    done = change(str(root), *words, environ=environ)
+    if done is None:
         raise StoreUnavailable("the tour needs git", fix="install git, then run it again")
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    alone = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull, "GIT_TERMINAL_PROMPT": "0"}
-    done = subprocess.run(
-        [program, "-C", str(root), *words],
-        capture_output=True,
-        text=True,
-        errors="replace",
-        check=False,
-        stdin=subprocess.DEVNULL,
-        env={**kept, **alone, **(environ or {})},
-    )
     if done.returncode != 0:
-        raise StoreUnavailable(f"git {words[0]} failed: {done.stderr.strip()[:300]}", fix="look at git, then run the tour again")
+        said = done.stderr.decode("utf-8", "replace").strip()[:300]
+        raise StoreUnavailable(f"git {words[0]} failed: {said}", fix="look at git, then run the tour again")

@@ -67,6 +67,28 @@ export function confirmAct({ title, what, fields = [], typed, verb, kind = 'prim
   }
 }
 
+/** Ask for the passphrase of this home; `trouble` says what was wrong with the last one. Gives null when the person gives up. */
+export function passphrase(trouble) {
+  return new Promise((given) => {
+    let word = null;
+    const input = h('input', { type: 'password', id: 'passphrase', autocomplete: 'off', required: true });
+    const submitted = (event) => {
+      event.preventDefault();
+      word = input.value;
+      shown.close();
+    };
+    const form = h(
+      'form',
+      { class: 'form', on: { submit: submitted } },
+      h('div', { class: 'field' }, h('label', { for: 'passphrase' }, 'Passphrase of this home'), input),
+      trouble && failure(trouble),
+      h('div', { class: 'actions end' }, button('Cancel', { onclick: () => shown.close() }), button('Confirm', { kind: 'primary', type: 'submit' })),
+    );
+    const shown = dialog('Confirm as a person', form, { onclose: () => given(word) });
+    input.focus();
+  });
+}
+
 function control(one) {
   const props = { id: `act-${one.name}`, required: one.required, 'aria-describedby': one.hint && `act-${one.name}-hint` };
   if (one.kind === 'area') return h('textarea', { ...props, rows: 4, value: one.value ?? '' });

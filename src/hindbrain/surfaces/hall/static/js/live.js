@@ -1,6 +1,7 @@
 // Live: what changes, as it changes. Comes back by itself after the owner was away, and says so.
 
-import { headers, refused } from './api.js';
+import { events } from './api.js';
+import { doubtOwner } from './visit.js';
 
 const FIRST_MS = 500;
 const LONGEST_MS = 8000;
@@ -40,6 +41,7 @@ export const live = {
     this.others.onmessage = ({ data }) => {
       if (data.asked) return first && this.others.postMessage({ state: this.state, instance: this.instance, last: this.last });
       if (data.state) tell(this, data.state);
+      if (data.state === 'lost') doubtOwner();
       if (data.instance) this.instance = data.instance;
       this.last ??= data.last ?? null;
       return data.frame && hear(this, data.frame);
@@ -75,8 +77,7 @@ async function follow(stream, pass) {
     const silence = new AbortController();
     try {
       const resumed = stream.last ? { 'Last-Event-ID': stream.last } : {};
-      const response = await fetch('/api/events', { headers: headers(resumed), signal: silence.signal });
-      if (response.status === 401) return refused();
+      const response = await events(resumed, silence.signal);
       if (!response.ok) throw new Error(`events: ${response.status}`);
       for await (const frame of frames(response.body, silence)) {
         wait = FIRST_MS;
@@ -86,6 +87,7 @@ async function follow(stream, pass) {
     } catch (failure) {
       if (failure instanceof SyntaxError) throw failure; // a frame that is no JSON is a defect of ours
     }
+    doubtOwner();
     tell(stream, 'lost');
     pass({ state: 'lost' });
     await new Promise((resume) => setTimeout(resume, wait));

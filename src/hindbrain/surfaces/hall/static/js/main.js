@@ -1,9 +1,9 @@
 // The Hall begins here: shell, stream, and the view of the present address.
 
-import { CallError, KEPT, gone, keepSignedIn, onSignedOut, signedIn } from './api.js';
+import { CallError, gone, keepSignedIn, onPassphrase, onSignedOut, reachable, renew } from './api.js';
 import { brainOf, house, looked, readable, refresh } from './brains.js';
 import { h, plain, replace, text } from './dom.js';
-import { toast } from './dialog.js';
+import { passphrase, toast } from './dialog.js';
 import { listenForKeys } from './keys.js';
 import { live } from './live.js';
 import { palette } from './palette.js';
@@ -12,6 +12,7 @@ import { here } from './router.js';
 import { viewOf } from './routes.js';
 import { shell } from './shell.js';
 import { aged, empty, failure, inTurn, loading, steady } from './ui.js';
+import { beginVisit, forgetVisit, onEntered } from './visit.js';
 
 const AGE_MS = 20_000;
 let leaving = new AbortController();
@@ -29,10 +30,10 @@ function signedOut() {
   const words = 'This visit has ended, or it never began. A person at a terminal opens the next one.';
   for (const child of [...document.body.children]) if (!child.matches('dialog[open]')) child.remove();
   document.body.prepend(h('main', { class: 'alone' }, h('h1', {}, 'The Hall is closed'), empty('You are not signed in', words, { command: 'hindbrain hall' })));
-  window.addEventListener('storage', ({ key, newValue }) => key === KEPT && newValue && signedInAgain());
+  onEntered(() => renew().then(signedInAgain));
 }
 
-// Another page of this browser has begun a visit; it holds for this one too.
+// A person has opened the Hall again in this browser; a page that was left open goes on as well.
 function signedInAgain() {
   const open = document.querySelector('dialog[open]');
   if (open) open.addEventListener('close', () => location.reload());
@@ -74,6 +75,7 @@ async function show() {
       return;
     }
     if (brain) looked(brain);
+    await reachable(); // a script of another program on this port would have all that this page has
     const module = await view.load();
     if (signal.aborted) return;
     await module.show(pageOf(root, signal, view, brain, query, missed), rest);
@@ -144,13 +146,39 @@ function back(event) {
   if (failed && event.event === 'reset') show();
 }
 
-function begin() {
+// The Hall has no worker of this kind. One that takes over this page was left by another program that had this port.
+function refuseWorkers() {
+  const workers = navigator.serviceWorker;
+  if (!workers) return;
+  const stranger = () => {
+    forgetVisit();
+    signedOut();
+  };
+  workers.addEventListener('controllerchange', stranger);
+  workers.getRegistrations().then((found) => found.forEach((one) => one.unregister()));
+  if (workers.controller) stranger();
+}
+
+// A tab that a page opens gets a copy of its storage, and so its visit; one that the browser opens by itself does not.
+function openBeside(event) {
+  const link = event.target.closest?.('a[href^="#"]');
+  if (!link || !(event.ctrlKey || event.metaKey || event.button === 1)) return;
+  event.preventDefault();
+  window.open(`/${link.getAttribute('href')}`);
+}
+
+async function begin() {
   if (location.search) history.replaceState(null, '', `/${location.hash}`);
-  if (!signedIn()) {
+  const entered = await beginVisit();
+  refuseWorkers();
+  if (!entered || out) {
     signedOut();
     return;
   }
   onSignedOut(signedOut);
+  onPassphrase(passphrase);
+  document.addEventListener('click', openBeside);
+  document.addEventListener('auxclick', openBeside);
   around = shell({ onsearch: palette });
   listenForKeys();
   window.addEventListener('hashchange', show);

@@ -93,9 +93,9 @@ function way(parts, view, current, waiting) {
 }
 
 function themed(control, next) {
-  const chosen = localStorage.getItem('hall-theme') ?? 'auto';
+  const chosen = /(?:^|; )hall-theme=(\w+)/.exec(document.cookie)?.[1] ?? 'auto';
   const now = next ? THEMES[(THEMES.indexOf(chosen) + 1) % THEMES.length] : chosen;
-  localStorage.setItem('hall-theme', now);
+  document.cookie = `hall-theme=${now}; path=/; max-age=31536000; SameSite=Strict`; // kept when the entrance clears the storage
   if (now === 'auto') delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = now;
   control.setAttribute('aria-label', `Colours: ${now}`);

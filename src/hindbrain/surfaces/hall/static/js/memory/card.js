@@ -20,7 +20,7 @@ export function claimCard(row, brain) {
     h(
       'footer',
       { class: 'row muted memory-foot' },
-      h('span', {}, text(plain(row.source_agent, 40))),
+      h('span', {}, row.arrived_by && `by ${row.arrived_by}, stated author `, text(plain(row.source_agent, 40))),
       foreign && h('span', {}, 'from ', brainWords(row.origin_brain)),
       ago(bornAt(row)),
       typeof row.strength === 'number' && meter(row.strength, { label: 'strength' }),

@@ -29,7 +29,7 @@ export function marks(row) {
     row.absolute && badge('absolute', 'accent', 'wins over what a repository says itself'),
     grade && badge(`graded ${grade}`, GRADES[grade] ?? 'plain'),
     row.demotion_pending && badge(MARKS.demotion_pending, 'bad', 'the next consolidation takes it out'),
-    row.stale && badge(MARKS.stale, 'warn', 'older than claims are trusted unasked'),
+    row.stale && !row.contradicted_by_code && badge(MARKS.stale, 'warn', 'older than claims are trusted unasked'),
     changed.length ? badge(MARKS.evidence_changed, 'warn', plain(changed.join(', '))) : row.contradicted_by_code && badge('contradicted by code', 'warn'),
     row.witness === true && badge('shared', 'info', MARKS.promoted),
     row.chain && badge('promoted', 'info', plain(row.chain.text)),

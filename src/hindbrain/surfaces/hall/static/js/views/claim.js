@@ -90,7 +90,8 @@ function said(row, versions) {
     facts({
       belief: text(plain(row.belief, 30)),
       confidence: row.confidence === null ? 'not said' : h('span', { class: 'row' }, num(row.confidence), meter(row.confidence, { label: 'confidence' })),
-      'said by': text(plain(row.source_agent, 60)),
+      [row.arrived_by ? 'stated author' : 'said by']: text(plain(row.source_agent, 60)),
+      'arrived by': row.arrived_by ? `${row.arrived_by}, not checked here` : null,
       said: h('span', {}, ago(bornAt(row)), ', ', when(bornAt(row))),
       'first version': versions.length > 1 ? when(versions.at(-1).created) : null,
       name: text(row.slug, { mono: true }),
@@ -114,7 +115,8 @@ function provenance(row, brain, slug) {
   const origin = chain?.learned_in ?? row.origin_brain;
   const own = origin === (brain.root ?? 'medulla');
   const steps = [
-    h('li', {}, 'Learned by ', text(plain(chain?.learned_by ?? row.source_agent, 60), { tag: 'b' }), ' in ', own ? brainWords(origin) : inBrain(origin, ['memory', slug]), ', ', when(chain?.learned_at ?? bornAt(row))),
+    row.arrived_by && h('li', {}, 'Arrived by ', row.arrived_by, '. Its author, state and confidence are what the file states: ', text(plain(`${row.stated.author}, ${row.stated.belief}, ${row.stated.confidence ?? 'no confidence'}`, 120)), '.'),
+    h('li', {}, row.arrived_by ? 'Stated author: ' : 'Learned by ', text(plain(chain?.learned_by ?? row.source_agent, 60), { tag: 'b' }), ' in ', own ? brainWords(origin) : inBrain(origin, ['memory', slug]), ', ', when(chain?.learned_at ?? bornAt(row))),
     chain && h('li', {}, 'Promoted by ', text(plain(chain.promoted_by, 60), { tag: 'b' }), ', ', when(chain.promoted_at), ': ', text(chain.reason)),
     chain && h('li', {}, witness(row, origin, slug)),
     row.witness === true && h('li', {}, 'Shared: its copy is in ', inBrain('medulla', ['memory', slug])),

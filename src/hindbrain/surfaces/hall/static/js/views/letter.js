@@ -43,7 +43,7 @@ function parts(letter, letters, again) {
     panel(null, { class: 'letter-whole' }, h('div', { class: 'row' }, fateBadge(letter), classBadges(letter)), text(letter.what, { tag: 'p', class: 'letter-text' }), said(letter)),
     panel('Its fate', {}, steps(letter, letters)),
     panel('Thread', {}, thread(letter, letters)),
-    panel('Facts', {}, facts({ Id: h('code', {}, letter.id), Written: when(letter.ts), 'Written by': text(letter.agent), Tool: letter.tool && text(letter.tool), Box: brain ? link(['b', brain.id, 'memory'], {}, text(plain(brain.display_name, 60))) : letter.box && text(letter.box), Verdict: letter.verdict && text(letter.verdict), Case: letter.case && text(letter.case) })),
+    panel('Facts', {}, facts({ Id: h('code', {}, letter.id), Written: when(letter.ts), [letter.arrived_by ? 'Stated author' : 'Written by']: text(letter.agent), 'Arrived by': letter.arrived_by, Tool: letter.tool && text(letter.tool), Box: brain ? link(['b', brain.id, 'memory'], {}, text(plain(brain.display_name, 60))) : letter.box && text(letter.box), Verdict: letter.verdict && text(letter.verdict), Case: letter.case && text(letter.case) })),
   ];
 }
 

@@ -26,7 +26,7 @@ export const classBadges = (letter) => [badge(text(worded(letter.class))), lette
 /** Who wrote it, and where it lies. */
 export function about(letter) {
   const place = letter.box ? letter.box.split('/').at(-1) || letter.box : 'the spool';
-  return ['by ', text(plain(letter.agent ?? 'nobody', 60)), ' in ', text(plain(place, 60))];
+  return [letter.arrived_by ? 'stated author ' : 'by ', text(plain(letter.agent ?? 'nobody', 60)), ' in ', text(plain(place, 60))];
 }
 
 /** The arguments of a letter, without what was left empty. */

@@ -1,0 +1,40 @@
+"""The audience of events: a person hears of every brain, an agent of its own project and of the medulla."""
+
+from collections.abc import Callable
+
+from hindbrain.domain.brain import MEDULLA, contains
+from hindbrain.domain.caller import Caller, Channel
+from hindbrain.services.brains import Brains
+from hindbrain.services.events import Event
+from hindbrain.stores.repository import repository_of
+
+__all__ = ["Audience"]
+
+
+class Audience:
+    """Decides which events reach which caller. Labels, agents and ids of another project never reach an agent."""
+
+    def __init__(self, brains: Brains) -> None:
+        self._brains = brains
+
+    def names(self, caller: Caller) -> frozenset[str]:
+        """The brains whose events an agent may hear."""
+        root = caller.root or self._brains.bound_root
+        if root is None or self._brains.replaced(root) is not None:  # another repository has the brain of this path
+            return frozenset({MEDULLA})
+        own = self._brains.name_covering(root) or repository_of(root).root
+        return frozenset({MEDULLA, own})
+
+    def hears(self, caller: Caller) -> Callable[[Event], bool]:
+        """A filter for the events of one listener. A project that gets its brain while somebody listens is heard from then on."""
+        if caller.channel is Channel.HUMAN:
+            return lambda event: True
+        held = [self.names(caller)]
+
+        def heard(event: Event) -> bool:
+            brain = str(event.data.get("brain"))
+            if brain not in held[0] and caller.root is not None and contains(brain, caller.root):
+                held[0] = self.names(caller)
+            return brain in held[0]
+
+        return heard

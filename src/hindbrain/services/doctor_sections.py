@@ -1,0 +1,50 @@
+"""Sections of the doctor: a warning as a row, and the warnings by the part of the home that they are about."""
+
+from typing import Any
+
+from hindbrain.engines.diagnosis import DIAGNOSES
+
+__all__ = ["diagnosed", "sections", "warning"]
+
+# Which part of the house a warning is about; what is not named here is about the memory of a brain.
+_SECTIONS = {
+    "runtime": (*DIAGNOSES, "token_readable", "token_damaged", "file_damaged", "passphrase_damaged"),
+    "brains": ("brain_unreachable", "root_missing", "repository_changed", "manifest_mismatch", "uncounted"),
+    "indexes": (
+        "index_lag",
+        "database_damaged",
+        "vectors_lag",
+        "model_damaged",
+        "graph_stale",
+        "files_damaged",
+        "learned_lost",
+        "set_aside",
+        "mirror_damaged",
+    ),
+    "environment": ("schema_newer", "database_unreadable", "schema_behind"),
+    "knowledge": ("card_unbacked", "card_evidence_gone"),
+    "record": ("ledger_broken", "half_promoted", "half_migrated", "malformed_row"),
+    "memory": (),
+}
+
+
+def sections(warnings: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The warnings by part of the house, each part with its own verdict."""
+    place = {kind: name for name, kinds in _SECTIONS.items() for kind in kinds}
+    found: list[dict[str, Any]] = []
+    for name in _SECTIONS:
+        mine = [one for one in warnings if place.get(one["kind"], "memory") == name]
+        levels = {one["level"] for one in mine}
+        status = "blocked" if "blocked" in levels else "warn" if levels else "ok"
+        found.append({"section": name, "status": status, "findings": len(mine), "kinds": sorted({one["kind"] for one in mine})})
+    return found
+
+
+def diagnosed(one: dict[str, Any]) -> dict[str, Any]:
+    first = next((step for step in one["plan"] if step["command"]), one["plan"][0])
+    evidence = ", ".join(f"{key} {value}" for key, value in one["evidence"].items() if isinstance(value, str | int))
+    return warning("warn", one["diagnosis"], evidence or first["action"], first["command"] or first["action"])
+
+
+def warning(level: str, kind: str, text: str, fix: object) -> dict[str, Any]:
+    return {"level": level, "kind": kind, "text": text, "fix": fix}
