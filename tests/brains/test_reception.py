@@ -152,7 +152,7 @@ def test_med_026_the_fix_of_a_refusal_suffices(world: World) -> None:
     answer = actor.memorize("Z", "z belief")
 
     assert answer["path"] == str(world.file(z, "z"))
-    assert f"Origin-Brain: {z}" in world.file(z, "z").read_text().splitlines()
+    assert f"Origin-Brain: {world.origin(z)}" in world.file(z, "z").read_text().splitlines()
     assert answer["tier"] == "project"
 
 

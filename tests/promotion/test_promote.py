@@ -100,7 +100,7 @@ def test_med_166_copy_and_witness_are_what_the_rows_say(world: World) -> None:
     assert (
         told
         | {
-            "Origin-Brain": x,
+            "Origin-Brain": world.origin(x),
             "Origin-Claim": f"{x}#retry-with-jitter",
             "Promoted-By": BOSS,
             "Promotion-Reason": "confirmed in gitrooms too",
@@ -144,7 +144,7 @@ def test_med_167_the_copy_passes_the_strength_gate(world: World) -> None:
 
     assert weaker["error"]["code"] == "would_downgrade"
     assert unchanged == before
-    assert keys(world.file(None, "port").read_text(encoding="utf-8"))["Origin-Brain"] == y
+    assert keys(world.file(None, "port").read_text(encoding="utf-8"))["Origin-Brain"] == world.origin(y)
     assert [path.read_text(encoding="utf-8") for path in world.history(None)] == [
         first.replace("State: verified", "State: outdated")
     ]

@@ -3,6 +3,7 @@
 import os
 import shutil
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,7 +22,7 @@ def key_of(text: str, key: str) -> str:
 
 @pytest.mark.req("MED-154")
 @pytest.mark.parametrize("tier", [None, "medulla"])
-def test_med_154_a_write_stamps_the_canonical_root_of_the_brain(world: World, tier: str | None) -> None:
+def test_med_154_a_write_stamps_the_brain_by_name_and_id_and_answers_with_its_root(world: World, tier: str | None) -> None:
     x = world.brain("x")
     (world.place / "link").symlink_to(x)
     os.makedirs(f"{x}/deep/er")
@@ -31,9 +32,29 @@ def test_med_154_a_write_stamps_the_canonical_root_of_the_brain(world: World, ti
     answer = world.at(None).memorize("Lantern", tier=tier, caller_root=f"{world.place}/link/deep/./er/")
 
     text = world.file(None if tier else x, "lantern").read_text(encoding="utf-8")
-    assert answer["origin_brain"] == key_of(text, "Origin-Brain") == (tier or x)
+    assert answer["origin_brain"] == (tier or x)
+    assert key_of(text, "Origin-Brain") == (tier or world.origin(x))
     assert key_of(text, "Created") == str(START_MS)
     assert key_of(text, "Source-Agent") == "codex:maker"
+
+
+def test_claim_files_that_travel_with_git_hold_no_path_of_a_machine(world: World) -> None:
+    x = world.repository("x", src__a_py="RETRIES = 3\n")
+    assert world.human(x).call("init", path=x)["ok"]
+    world.at(x).memorize("Retries", "Three times.", evidence=["src/a.py:1"])
+    world.at(x).memorize("Shared", "Also elsewhere.", evidence=[f"{x}/src/a.py:1"])
+    assert world.at(x, "codex:orchestrator").call("promote", claim="shared", reason="seen twice")["ok"]
+    y = world.brain("y")
+
+    files = [path for path in (Path(x) / ".hindbrain").rglob("*") if path.is_file() and path.name != ".witness"]
+    moved = world.place / "moved"
+    os.rename(x, moved)
+    assert world.human(str(moved)).call("init", path=str(moved))["ok"]
+
+    assert {path.name for path in files} >= {"retries.light.md", "shared.light.md", "brain.json"}
+    assert [path.name for path in (moved / ".hindbrain").rglob("*.light.md") if str(world.place) in path.read_text()] == []
+    assert world.at(str(moved)).north("retries")["memory"][0]["origin_brain"] == str(moved)
+    assert world.at(y).north("shared elsewhere")["memory"][0]["origin_brain"] == str(moved)
 
 
 def rows_of(answer: Any) -> Iterator[dict[str, Any]]:

@@ -160,6 +160,12 @@ class World:
     def file(self, root: str | None, slug: str) -> Path:
         return self.store(root) / f"{slug}.light.md"
 
+    def origin(self, root: str) -> str:
+        """What a claim file says of the brain it was born in: name and id."""
+        brain = self.home.project(root)
+        assert brain is not None
+        return f"{os.path.basename(root)} ({brain.id})"
+
     def history(self, root: str | None, slug: str = "") -> list[Path]:
         directory = self.store(root) / ".history"
         return sorted(directory.glob(f"{slug}*.light.md")) if directory.is_dir() else []

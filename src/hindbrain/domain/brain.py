@@ -2,16 +2,18 @@
 
 import hashlib
 import posixpath
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import NewType
 
-__all__ = ["MEDULLA", "Brain", "BrainId", "Fingerprint", "Tier", "TierAsked", "contains", "fingerprint"]
+__all__ = ["MEDULLA", "Brain", "BrainId", "Fingerprint", "Tier", "TierAsked", "born_in", "contains", "fingerprint", "origin_id"]
 
 BrainId = NewType("BrainId", str)
 Fingerprint = NewType("Fingerprint", str)
 
 MEDULLA = "medulla"
+_ORIGIN_ID = re.compile(r"\(([^()\s]+)\)$")
 
 
 class Tier(StrEnum):
@@ -64,9 +66,25 @@ class Brain:
         return MEDULLA if self.root is None else posixpath.basename(self.root) or self.root
 
     @property
+    def origin(self) -> str:
+        """Return how a claim file names the brain it was born in: name and id, never a path of one machine."""
+        return MEDULLA if self.root is None else f"{' '.join(self.display_name.split())} ({self.id})"
+
+    @property
     def fingerprint(self) -> str:
         return MEDULLA if self.root is None else fingerprint(self.root)
 
     def covers(self, path: str) -> bool:
         """True when path lies under the workspace root or under one of the ingest roots."""
         return self.root is not None and any(contains(root, path) for root in (self.root, *self.ingest_roots))
+
+
+def origin_id(origin: str) -> BrainId | None:
+    """Return the brain id in an origin; None for the medulla, and for a root as older releases wrote it."""
+    found = None if "/" in origin else _ORIGIN_ID.search(origin)
+    return BrainId(found[1]) if found else None
+
+
+def born_in(brain: Brain, origin: str | None) -> bool:
+    """Return True if an origin names this brain, by its id or by its root."""
+    return origin is not None and (origin == brain.name or (brain.root is not None and origin_id(origin) == brain.id))

@@ -1,5 +1,6 @@
 """Conflict classes: pure decisions over two claims with one slug."""
 
+from hindbrain.domain.brain import Brain, born_in
 from hindbrain.domain.claim import Claim, body_text
 from hindbrain.policy.conflicts import CONTRADICTED, CROSS_PROJECT, DOCTRINE, DOCTRINE_ABSOLUTE, REPOSITORY_FACT, Rule
 
@@ -20,10 +21,10 @@ def is_witness_pair(project: Claim, medulla: Claim, root: str) -> bool:
     return medulla.origin_claim == f"{root}#{project.slug}"
 
 
-def rule_for(medulla: Claim, root: str, *, evidence_changed: bool) -> Rule:
+def rule_for(medulla: Claim, project: Brain, *, evidence_changed: bool) -> Rule:
     """The class of a conflicting pair, as the policy table has it."""
     if evidence_changed:
         return CONTRADICTED
     if medulla.origin_claim:
-        return REPOSITORY_FACT if medulla.origin_brain == root else CROSS_PROJECT
+        return REPOSITORY_FACT if born_in(project, medulla.origin_brain) else CROSS_PROJECT
     return DOCTRINE_ABSOLUTE if medulla.absolute else DOCTRINE

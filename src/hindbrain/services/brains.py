@@ -271,6 +271,11 @@ class Brains:
         """False until something was shared: reading never creates the medulla."""
         return self._shared_store or self.home.medulla_dir.is_dir()
 
+    def born_in(self, origin: str | None) -> Brain | None:
+        """Return the brain of this home that an origin names; None when it is unknown here, or an absent medulla."""
+        found = self.home.origin(origin) if origin else None
+        return None if found is not None and found.root is None and not self.has_medulla() else found
+
     def related(self, root: str) -> list[Brain]:
         """Brains above or below a directory that none covers."""
         return [

@@ -172,7 +172,7 @@ class Claims:
             state=state,
             created=self._clock(),
             source_agent=one_line(caller.agent) or "unknown",
-            origin_brain=brain.name,
+            origin_brain=brain.origin,
             absolute=absolute,
             title=one_line(title) if title and title.strip() else None,
             blocks=tuple(self._block(block, brain, _checkout(caller, brain)) for block in blocks),

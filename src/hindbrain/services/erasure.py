@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from hindbrain.domain.brain import Brain
+from hindbrain.domain.brain import Brain, born_in
 from hindbrain.domain.caller import Caller
 from hindbrain.domain.claim import Block, Claim, body_text, parse
 from hindbrain.domain.errors import HindbrainError, UnknownClaim
@@ -287,7 +287,7 @@ class _Erase:
 
 def _came_from(claim: Claim, brain: Brain, slug: str) -> bool:
     """A shared copy says which claim it is a copy of; one that was imported kept the brain it was born in."""
-    return claim.origin_claim == f"{brain.name}#{slug}" or claim.origin_brain == brain.name
+    return claim.origin_claim == f"{brain.name}#{slug}" or born_in(brain, claim.origin_brain)
 
 
 def _with_original(erase: _Erase, versions: Sequence[Claim], here: str) -> _Erase:

@@ -264,8 +264,7 @@ class Exchange:
 
     def _check_origin(self, opened: OpenBrain, claim: Claim, slug: str) -> None:
         """What the brain it was born in has rejected or forgotten since is not carried into another one of this home."""
-        home, born = self._brains.home, claim.origin_brain
-        brain = home.medulla() if born == MEDULLA and self._brains.has_medulla() else home.project(born) if born else None
+        brain = self._brains.born_in(claim.origin_brain)
         if brain is not None and brain.name != opened.brain.name:
             with self._brains.use(brain) as origin:
                 self._gateway.check_tombstones(origin, claim, slug=slug)

@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from hindbrain.domain.brain import Brain, contains
+from hindbrain.domain.brain import Brain, born_in, contains
 from hindbrain.domain.caller import Caller
 from hindbrain.domain.claim import Claim, body_text, parse
 from hindbrain.domain.errors import InvalidParams, TableRefused
@@ -152,8 +152,8 @@ def _problem(slug: str, problem: str, **more: Any) -> dict[str, Any]:
 def _destination(claim: Claim, brains: list[Brain]) -> str | None:
     """The one registered project that a claim speaks of: by its origin, by the files it cites, by its name. None in doubt."""
     roots = [brain.root for brain in brains if brain.root is not None]
-    if claim.origin_brain in roots:
-        return claim.origin_brain
+    if (born := next((brain.root for brain in brains if born_in(brain, claim.origin_brain)), None)) is not None:
+        return born
     cited = Counter(root for value in claim.evidence for root in _citing(value, roots))
     best = [root for root, count in cited.items() if count == max(cited.values())]
     if len(best) == 1:

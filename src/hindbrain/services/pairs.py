@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from hindbrain.domain.brain import Brain
 from hindbrain.domain.claim import Claim
 from hindbrain.engines.conflicts import differ, is_witness_pair, rule_for
 from hindbrain.policy.conflicts import Rule
@@ -14,7 +15,7 @@ _SHOWN = ("origin_brain", "store_brain", "source_agent", "arrived_by", "age_ms",
 
 
 def conflicting_pairs(
-    rows: list[Row], mine: Mapping[str, Claim], shared: Mapping[str, Claim], *, root: str, ranked: bool
+    rows: list[Row], mine: Mapping[str, Claim], shared: Mapping[str, Claim], *, brain: Brain, ranked: bool
 ) -> list[dict[str, Any]]:
     """The pairs among these rows that disagree. With `ranked` the winner stands directly above the loser."""
     by_slug: dict[str, dict[str, Row]] = {}
@@ -24,7 +25,7 @@ def conflicting_pairs(
     for slug, pair in by_slug.items():
         if len(pair) < 2 or slug not in mine or slug not in shared:  # its file went away since the rows were found
             continue
-        witness = is_witness_pair(mine[slug], shared[slug], root)
+        witness = is_witness_pair(mine[slug], shared[slug], brain.name)
         if not differ(mine[slug], shared[slug]):
             if witness:
                 pair["project"]["pair"] = pair["medulla"]["pair"] = "witness"
@@ -32,7 +33,7 @@ def conflicting_pairs(
         if witness:
             pair["medulla"][WITNESS_SUPERSEDED] = True
             pair["medulla"]["witness"]["superseded"] = True
-        rule, first = _rule(pair, shared[slug], root)
+        rule, first = _rule(pair, shared[slug], brain)
         if ranked:
             winner, loser = pair[first], pair["medulla" if first == "project" else "project"]
             rows.remove(loser)
@@ -41,10 +42,10 @@ def conflicting_pairs(
     return found
 
 
-def _rule(pair: dict[str, Row], shared: Claim, root: str) -> tuple[Rule, str]:
+def _rule(pair: dict[str, Row], shared: Claim, brain: Brain) -> tuple[Rule, str]:
     """The rule of a pair and the tier that is shown first; against the live code it is the one that did not change."""
     moved = [tier for tier in ("project", "medulla") if pair[tier].get("contradicted_by_code")]
-    rule = rule_for(shared, root, evidence_changed=bool(moved))
+    rule = rule_for(shared, brain, evidence_changed=bool(moved))
     return rule, rule.winner if rule.winner in pair else ("medulla" if moved == ["project"] else "project")
 
 

@@ -90,7 +90,7 @@ class Promotion:
     ) -> dict[str, Any]:
         now = self._clock()
         root = opened.brain.root or ""
-        copy = self._copy(original, slug, root, caller, reason, now)
+        copy = self._copy(original, slug, opened.brain, caller, reason, now)
         medulla_salt, salt = self._gateway.salt(medulla), self._gateway.salt(opened)
         self._gateway.check_tombstones(medulla, copy, slug=slug)
         self._gateway.check_tombstones(opened, original, slug=slug)
@@ -132,7 +132,8 @@ class Promotion:
         }
 
     @staticmethod
-    def _copy(original: Claim, slug: str, root: str, caller: Caller, reason: str, now: int) -> Claim:
+    def _copy(original: Claim, slug: str, brain: Brain, caller: Caller, reason: str, now: int) -> Claim:
+        root = brain.name
         blocks = tuple(
             replace(block, evidence=tuple(qualified(evidence_path_kept(path), root) for path in block.evidence))
             for block in original.blocks
@@ -140,7 +141,7 @@ class Promotion:
         return replace(
             original,
             created=now,
-            origin_brain=original.origin_brain or root,
+            origin_brain=original.origin_brain or brain.origin,
             supersedes=None,
             promoted_to=None,
             origin_claim=f"{root}#{slug}",

@@ -267,7 +267,7 @@ class Recall:
             return []
         self._fetch_partners(route.brain, feeds, rows)
         mine, shared = feeds["project"].claims, feeds["medulla"].claims
-        return conflicting_pairs(rows, mine, shared, root=route.brain.root, ranked=ranked)
+        return conflicting_pairs(rows, mine, shared, brain=route.brain, ranked=ranked)
 
     def _fetch_partners(self, brain: Brain, feeds: dict[str, Feed], rows: list[Row]) -> None:
         """A row whose slug also lives in the other tier brings that one along: none of a pair is dropped."""

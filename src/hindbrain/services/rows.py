@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from hindbrain.domain.brain import MEDULLA, Brain, Tier
+from hindbrain.domain.brain import MEDULLA, Brain, Tier, born_in
 from hindbrain.domain.claim import Claim, ClaimState, body_text, state_of
 from hindbrain.domain.evidence import Evidence
 from hindbrain.engines.light_graph import section_id
@@ -52,7 +52,10 @@ ROW_SCHEMA: dict[str, Any] = {
         "slug": {"type": "string"},
         "node_id": {"type": "string"},
         "tier": {"enum": [tier.value for tier in Tier]},
-        "origin_brain": {"type": "string", "description": "root of the brain it was born in, medulla, or unknown"},
+        "origin_brain": {
+            "type": "string",
+            "description": "root of the brain it was born in; medulla; name and id of a brain elsewhere; or unknown",
+        },
         "store_brain": {"type": "string", "description": "root of the brain that holds it, or medulla"},
         "source_agent": {"type": "string", "description": "who wrote it, or unknown; only stated where arrived_by is given"},
         "arrived_by": {"enum": ["file", "import"], "description": "absent when it was written here; nobody here checked it"},
@@ -148,7 +151,7 @@ class RowMaker:
         claim = claim or claim_of(version)
         brain = opened.brain
         arrival = arrived_by(version)
-        origin = claim.origin_brain
+        origin = self._origin(claim, brain)
         if arrival and brain.tier is Tier.PROJECT:
             # A file in a project can say that it was shared; only the medulla of this home knows.
             origin = None if origin == MEDULLA else origin
@@ -187,24 +190,38 @@ class RowMaker:
             row["contradicted_by_code"] = row["stale"] = True
             row["evidence_changed"] = moved
         if brain.tier is Tier.MEDULLA and claim.origin_claim:
-            row["chain"] = self._chain(claim)
+            row["chain"] = self._chain(claim, brain)
             row["witness"] = {
                 "exists": self._witness_exists(claim, version.slug),
                 "superseded": WITNESS_SUPERSEDED in kinds,
             }
         return row
 
-    @staticmethod
-    def _chain(claim: Claim) -> dict[str, Any]:
+    def origin_name(self, origin: str, brain: Brain) -> str:
+        """Return an origin as answers show it: the root of a brain of this home, else the origin as it was written."""
+        if born_in(brain, origin):
+            return brain.name
+        found = self._home.origin(origin)
+        return origin if found is None else found.name
+
+    def _origin(self, claim: Claim, brain: Brain) -> str | None:
+        """Return where a claim was born. A shared copy of a brain that is gone names the root it was promoted from."""
+        if claim.origin_brain is None:
+            return None
+        shown = self.origin_name(claim.origin_brain, brain)
+        return (claim.origin_claim or "").rpartition("#")[0] or shown if shown == claim.origin_brain else shown
+
+    def _chain(self, claim: Claim, brain: Brain) -> dict[str, Any]:
         learned_at = claim.origin_created
+        learned_in = self._origin(claim, brain) or "unknown"
         text = (
-            f"learned by {claim.source_agent or 'unknown'} in {claim.origin_brain or 'unknown'} on {date_of(learned_at)}; "
+            f"learned by {claim.source_agent or 'unknown'} in {learned_in} on {date_of(learned_at)}; "
             f"promoted by {claim.promoted_by or 'unknown'} on {date_of(claim.created)}; "
             f"reason: {claim.promotion_reason or 'unknown'}"
         )
         return {
             "learned_by": claim.source_agent or "unknown",
-            "learned_in": claim.origin_brain or "unknown",
+            "learned_in": learned_in,
             "learned_at": learned_at,
             "promoted_by": claim.promoted_by or "unknown",
             "promoted_at": claim.created,

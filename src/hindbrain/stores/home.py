@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from hindbrain.domain.brain import MEDULLA, Brain, BrainId, contains, fingerprint
+from hindbrain.domain.brain import MEDULLA, Brain, BrainId, contains, fingerprint, origin_id
 from hindbrain.domain.errors import PathRefused
 from hindbrain.stores.atomic import write_text
 from hindbrain.stores.directories import make_directory
@@ -88,6 +88,8 @@ class Home:
         self.places_file = path / "places.json"  # directories that a person registered for this home
         self.places_lock = path / "places.lock"
         self.medulla_box = self.medulla_dir / BOX
+        self._roots_by_id: dict[str, str] = {}
+        self._roots_read_at = -1
         self._manifests: dict[str, tuple[tuple[int, int, int], Brain]] = {}  # as they were last read, by root
 
     def refuse_target(self, path: Path) -> None:
@@ -153,6 +155,22 @@ class Home:
                 self._manifests.clear()
             known = self._manifests[root] = (seen, _brain(found))
         return known[1]
+
+    def origin(self, origin: str) -> Brain | None:
+        """Return the brain of this home that an origin names, or None. Its store is not opened."""
+        if origin == MEDULLA:
+            return self.medulla()
+        if (wanted := origin_id(origin)) is None:
+            return self.project(origin)
+        found = self.project(self._roots_by_id.get(wanted, ""))
+        if found is not None and found.id == wanted:
+            return found
+        # An id that no brain here has is looked for again only after a brain was added or removed.
+        stamp = _changed_at(self.brains_dir)
+        if stamp != self._roots_read_at:
+            self._roots_by_id = {brain.id: brain.root for brain in self.projects() if brain.root is not None}
+            self._roots_read_at = stamp
+        return self.project(self._roots_by_id.get(wanted, ""))
 
     def projects(self) -> Iterator[Brain]:
         """Every store directory with a readable manifest that names the root it lies under."""
@@ -278,6 +296,13 @@ def _brain(found: dict[str, Any]) -> Brain:
         last_ingest_ms=last if isinstance(last, int) else None,
         ingest_roots=tuple(one for one in roots if isinstance(one, str)) if isinstance(roots, list) else (),
     )
+
+
+def _changed_at(directory: Path) -> int:
+    try:
+        return os.stat(directory).st_mtime_ns
+    except OSError:
+        return 0
 
 
 def _read_json(path: Path) -> dict[str, Any]:

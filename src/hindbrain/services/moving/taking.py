@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from hindbrain.domain.brain import MEDULLA
 from hindbrain.domain.caller import Caller, Channel
 from hindbrain.domain.claim import Block, Claim, one_line, parse, render, slug_of
 from hindbrain.domain.errors import ClaimTooLarge, HumanNeeded, InvalidParams, StaleWrite, WouldDowngrade
@@ -101,8 +100,7 @@ class ClaimTaking:
 
     def _check_born(self, opened: OpenBrain, claim: Claim, slug: str) -> None:
         """What the brain it was born in has rejected or forgotten is not carried into another one of this home."""
-        home, born = self._brains.home, claim.origin_brain
-        brain = home.medulla() if born == MEDULLA and self._brains.has_medulla() else home.project(born) if born else None
+        brain = self._brains.born_in(claim.origin_brain)
         if brain is not None and brain.name != opened.brain.name:
             with self._brains.use(brain) as there:
                 self._gateway.check_tombstones(there, claim, slug=slug)
