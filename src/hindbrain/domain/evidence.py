@@ -74,6 +74,7 @@ class Evidence:
     speaker: str | None = None
     role: str | None = None  # user, assistant, ...
     recorded_by: str | None = None  # the agent that observed it, or that took its source in
+    origin: str | None = None  # of a copy: the brain it was copied from, by name and id
     said_at: int | None = None
     deleted_at: int | None = None
 

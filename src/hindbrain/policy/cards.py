@@ -11,6 +11,7 @@ __all__ = [
     "DISTILL_SAMPLES",
     "DISTILL_SUGGESTIONS",
     "EVIDENCE_TOP_K",
+    "EXCERPT_TOKENS",
     "GATES",
     "LEXICAL_FLOOR",
     "LEXICAL_SHARE",
@@ -94,6 +95,7 @@ SELF_REPORT = "self-report"  # what the system says about its own knowledge veri
 CONTEXT_ITEMS = 12
 CONTEXT_DAO_TIAN = 1
 RETRIEVE_TOP_K = 5
+EXCERPT_TOKENS = 30  # of each row that an act copies out of its project: enough to recognise it
 EVIDENCE_TOP_K = 20
 
 # A card is about a question when it has this share of the question's weight in its words, and this share of what the best card

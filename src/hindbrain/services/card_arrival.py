@@ -22,7 +22,7 @@ from hindbrain.policy.legacy import CITED_MOST
 from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.card_acts import card_terms, said, told
 from hindbrain.services.card_erasure import card_texts
-from hindbrain.services.card_evidence import CardEvidence
+from hindbrain.services.card_evidence import CardEvidence, carried
 from hindbrain.services.evidence_guard import check_word, check_words, row_print, secrets_in, traces_of
 from hindbrain.services.gateway import Gateway
 from hindbrain.stores.port import Writer
@@ -236,7 +236,7 @@ class Arrivals:
     ) -> None:
         salt, now = self._gateway.salt(opened), self._clock()
         cited = [link.evidence_id for one in arrivals for link in one.links]
-        rows = near.store.evidence(cited) if near is not None else {}
+        rows = carried(near.brain, near.store.evidence(cited)) if near is not None else {}
         with opened.store.writing() as writer:
             buried = {id_ for id_, row in rows.items() if self._buried(opened, [row.content], id_)}
             self._evidence.bring(caller, opened, writer, {id_: row for id_, row in rows.items() if id_ not in buried}, salt)

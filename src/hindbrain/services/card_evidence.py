@@ -3,14 +3,17 @@
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from hindbrain.domain.anchor import GLOBAL
+from hindbrain.domain.brain import Brain
 from hindbrain.domain.caller import Caller, Channel
 from hindbrain.domain.card import Role
 from hindbrain.domain.errors import HumanNeeded, InvalidParams, NotEvidence, Rejected, UnknownEvidence
 from hindbrain.domain.evidence import Domain, Evidence, EvidenceId, Provenance, SourceType, is_machine
 from hindbrain.domain.ledger import Act
-from hindbrain.policy.cards import SELF_REPORT
+from hindbrain.engines.fence import cut
+from hindbrain.policy.cards import EXCERPT_TOKENS, SELF_REPORT
 from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.evidence import Observations
 from hindbrain.services.evidence_batch import Batches
@@ -18,7 +21,7 @@ from hindbrain.services.evidence_guard import traces_of
 from hindbrain.services.gateway import Gateway, recorded
 from hindbrain.stores.port import Writer
 
-__all__ = ["CardEvidence", "checked_ids", "hollow"]
+__all__ = ["CardEvidence", "carried", "checked_ids", "hollow", "naming_copies"]
 
 _SHAPE = re.compile(r"ev_[A-Za-z0-9_-]+")
 Refs = Mapping[Role, Sequence[EvidenceId]]
@@ -41,6 +44,21 @@ def hollow(rows: Mapping[EvidenceId, Evidence]) -> set[EvidenceId]:
     return {id_ for id_, row in rows.items() if row.provenance is Provenance.RUNTIME and SELF_REPORT in row.tags}
 
 
+def carried(brain: Brain, rows: Mapping[EvidenceId, Evidence]) -> dict[EvidenceId, Evidence]:
+    """Return rows of a brain as another brain stores them: each with its origin."""
+    return {id_: replace(row, origin=row.origin or brain.origin) for id_, row in rows.items()}
+
+
+def naming_copies(answer: dict[str, Any], copies: Sequence[Evidence]) -> dict[str, Any]:
+    """Return an answer that names the rows of evidence which every project can read from now on."""
+    if not copies:
+        return answer
+    rows = "1 row" if len(copies) == 1 else f"{len(copies)} rows"
+    text = f" Copied {rows} of this project's evidence to shared memory: {', '.join(row.id for row in copies)}."
+    shown = [{"evidence_id": row.id, "source_file": row.source, "excerpt": cut(row.content, EXCERPT_TOKENS)} for row in copies]
+    return answer | {"left_the_project": shown, "rendered": answer["rendered"] + text}
+
+
 class CardEvidence:
     """Finds and carries what cards cite."""
 
@@ -59,7 +77,7 @@ class CardEvidence:
         if opened.brain.root is None and (missing := [id_ for id_ in refs if id_ not in rows]):
             for brain in self._observations.readable(caller, "project"):
                 with self._brains.use(brain) as near:
-                    rows |= near.store.evidence(missing)
+                    rows |= carried(near.brain, near.store.evidence(missing))
         for id_ in refs:
             if id_ not in rows:
                 known = id_ in opened.store.evidence([id_], deleted=True)
@@ -87,12 +105,14 @@ class CardEvidence:
                     fix="cite it as supporting, or ask a person to cite it in a terminal",
                 )
 
-    def bring(self, caller: Caller, opened: OpenBrain, writer: Writer, rows: Mapping[EvidenceId, Evidence], salt: str) -> int:
-        """In the transaction that cites them: rows of the project come to the medulla under their own ids. Answers how many."""
+    def bring(
+        self, caller: Caller, opened: OpenBrain, writer: Writer, rows: Mapping[EvidenceId, Evidence], salt: str
+    ) -> tuple[Evidence, ...]:
+        """Copy rows of the project into the medulla, in the transaction that cites them, and return the copies."""
         there = writer.observed(list(rows))
         missing = [row for id_, row in rows.items() if id_ not in there]
         if not missing:
-            return 0
+            return ()
         if opened.brain.root is not None:
             raise UnknownEvidence(f"evidence {missing[0].id} was deleted a moment ago", fix="cite what is there")
         if caller.channel is not Channel.HUMAN:
@@ -115,4 +135,4 @@ class CardEvidence:
             )
         )
         writer.put_evidence([(row, self._batches.words(row)) for row in copies])
-        return len(copies)
+        return tuple(copies)

@@ -12,7 +12,7 @@ from hindbrain.domain.evidence import EvidenceId
 from hindbrain.engines.gate import judged
 from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.card_acts import tell
-from hindbrain.services.card_evidence import CardEvidence, checked_ids, hollow
+from hindbrain.services.card_evidence import CardEvidence, checked_ids, hollow, naming_copies
 from hindbrain.services.cards import Cards
 from hindbrain.services.evidence_guard import traces_of
 from hindbrain.services.gateway import Gateway, strings_in
@@ -102,11 +102,12 @@ class CardLinks:
             rows = self._evidence.found(caller, near, [id_])
         self._evidence.check_roles(caller, rows, {role: (id_,)})
         with self.changing(caller, card_id, texts=(note,), site="knowledge.link") as change:
-            self._evidence.bring(caller, change.opened, change.writer, rows, change.salt)
+            copies = self._evidence.bring(caller, change.opened, change.writer, rows, change.salt)
             fresh = change.writer.put_link(Link(card_id=change.card.id, evidence_id=id_, role=role, note=note, at=change.at))
             if fresh:
                 change.tell(caller, EventType.LINKED, note or "linked", {"evidence_id": id_, "role": role.value})
-        return self._told(change.card, "linked", fresh, f"{id_} as {role.value}", evidence_id=id_, role=role.value)
+        answer = self._told(change.card, "linked", fresh, f"{id_} as {role.value}", evidence_id=id_, role=role.value)
+        return naming_copies(answer, copies)
 
     def unlink(self, caller: Caller, card_id: str, evidence_id: str, *, role: Role, reason: str) -> dict[str, Any]:
         """Cite a row no longer. An active card keeps what its gate asks for."""

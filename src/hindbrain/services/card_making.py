@@ -13,7 +13,7 @@ from hindbrain.policy.cards import RAISES
 from hindbrain.policy.evidence import WORD_MAX
 from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.card_acts import tell
-from hindbrain.services.card_evidence import CardEvidence
+from hindbrain.services.card_evidence import CardEvidence, naming_copies
 from hindbrain.services.cards import Cards
 from hindbrain.services.evidence_anchor import Anchors, Placed
 from hindbrain.services.evidence_guard import check_word, traces_of
@@ -120,12 +120,13 @@ class CardMaking:
             held = opened.store.cards([card.id]).get(card.id)
             if draft.id is not None and (held is not None or self._cards.known(caller, card.id)):
                 raise InvalidParams(f"the id {card.id} is taken", fix="leave the id out, or give another")
+            copies: tuple[Evidence, ...] = ()
             if held is None and not draft.dry_run:
-                card, created = self._put(caller, opened, card, draft, refs, rows)
+                card, created, copies = self._put(caller, opened, card, draft, refs, rows)
             else:
                 card, created = held or card, False
         told = "Would make" if draft.dry_run and held is None else "Made" if created else "Already there"
-        return {
+        answer = {
             "ok": True,
             "schema": "hindbrain-card-made-v0",
             "card_id": card.id,
@@ -139,6 +140,7 @@ class CardMaking:
             "brain": placed.brain.name,
             "rendered": f"{told}: {card.id}, a {card.status.value} {card.rank.value} card in {placed.brain.display_name}.",
         }
+        return naming_copies(answer, copies)
 
     def _check(self, draft: Draft) -> None:
         for text in draft.texts():
@@ -215,23 +217,23 @@ class CardMaking:
         draft: Draft,
         refs: Mapping[Role, tuple[EvidenceId, ...]],
         rows: Mapping[EvidenceId, Evidence],
-    ) -> tuple[Card, bool]:
+    ) -> tuple[Card, bool, tuple[Evidence, ...]]:
         salt, now = self._gateway.salt(opened), card.created_at
         marks = [mark for text in draft.texts() if text for mark, _, _ in traces_of(text, salt)]
         with opened.store.writing() as writer:
             if (held := writer.card(card.id)) is not None:
-                return held, False  # another writer was first
+                return held, False, ()  # another writer was first
             if opened.store.tombstones(list(dict.fromkeys(marks))):
                 raise Rejected(
                     f"this value was rejected or forgotten in {opened.brain.display_name}",
                     fix="state what holds instead; a person can lift the rejection in a terminal",
                 )
-            self._evidence.bring(caller, opened, writer, rows, salt)
+            copies = self._evidence.bring(caller, opened, writer, rows, salt)
             made = tell(writer, caller, card, EventType.CREATED, salt=salt, at=now, reason=draft.reason, to=Status.CANDIDATE)
             for role in Role:
                 for id_ in refs.get(role, ()):
                     writer.put_link(Link(card_id=card.id, evidence_id=id_, role=role, at=now))
-        return made, True
+        return made, True, copies
 
 
 def _default(draft: Draft) -> AnchorKind:

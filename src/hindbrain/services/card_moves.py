@@ -12,7 +12,7 @@ from hindbrain.engines.fixes import command_line
 from hindbrain.engines.gate import Verdict, judged
 from hindbrain.policy.cards import GATES
 from hindbrain.services.brains import Brains
-from hindbrain.services.card_evidence import CardEvidence, checked_ids, hollow
+from hindbrain.services.card_evidence import CardEvidence, checked_ids, hollow, naming_copies
 from hindbrain.services.card_links import CardChange, CardLinks
 from hindbrain.services.card_wire import refs
 from hindbrain.services.cards import Cards
@@ -79,7 +79,9 @@ class CardMoves:
             metadata |= {"counterexamples_allowed": True} if allow_counterexamples else {}
             change.tell(caller, EventType.PROMOTED, reason, metadata, to=status)
             links = change.writer.card_links(change.card.id)
-        return {
+            # What a candidate cites is recalled nowhere else; what an active card cites is.
+            cited = change.writer.observed([link.evidence_id for link in links]) if before not in ACTIVE else {}
+        answer = {
             "ok": True,
             "schema": "hindbrain-card-promoted-v0",
             "card_id": change.card.id,
@@ -89,6 +91,7 @@ class CardMoves:
             "gate": verdict.told(),
             "rendered": f"{change.card.id}: {before.value} -> {status.value}.",
         }
+        return naming_copies(answer, [row for row in cited.values() if row.origin is not None])
 
     @staticmethod
     def _given(given: Sequence[str], name: str, reason: str) -> tuple[EvidenceId, ...]:
@@ -166,7 +169,7 @@ class CardMoves:
                     "a person made this law canonical; only a person takes that away",
                     fix=f"ask a person to run it in a terminal: {command_line('knowledge.demote', ('card_id',), asked)}",
                 )
-            self._evidence.bring(caller, change.opened, change.writer, rows, change.salt)
+            copies = self._evidence.bring(caller, change.opened, change.writer, rows, change.salt)
             before = change.card.status
             for id_ in ids:
                 change.writer.put_link(Link(card_id=change.card.id, evidence_id=id_, role=Role.COUNTEREXAMPLE, at=change.at))
@@ -174,7 +177,7 @@ class CardMoves:
             told = {"reason_type": reason_type.value, "evidence_refs": list(ids)}
             change.tell(caller, kind, reason, told, to=status)
             links = change.writer.card_links(change.card.id)
-        return {
+        answer = {
             "ok": True,
             "schema": "hindbrain-card-demoted-v0",
             "card_id": change.card.id,
@@ -183,3 +186,4 @@ class CardMoves:
             "counterexample_refs": refs(links, Role.COUNTEREXAMPLE),
             "rendered": f"{change.card.id}: {before.value} -> {status.value} ({reason_type.value}).",
         }
+        return naming_copies(answer, copies)

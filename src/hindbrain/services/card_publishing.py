@@ -11,11 +11,11 @@ from hindbrain.domain.anchor import GLOBAL, LEGACY, Anchor, AnchorKind
 from hindbrain.domain.caller import FINISHER, Caller, Channel
 from hindbrain.domain.card import Card, CardId, EventType, Link
 from hindbrain.domain.errors import GateClosed, HumanNeeded, IllegalMove, InvalidParams, Rejected
-from hindbrain.domain.evidence import Domain
+from hindbrain.domain.evidence import Domain, Evidence
 from hindbrain.engines.card_match import stands
 from hindbrain.policy.limits import LOCK_WAIT_S
 from hindbrain.services.brains import Brains, OpenBrain
-from hindbrain.services.card_evidence import CardEvidence
+from hindbrain.services.card_evidence import CardEvidence, carried, naming_copies
 from hindbrain.services.card_links import CardChange, CardLinks
 from hindbrain.services.cards import Cards
 from hindbrain.services.evidence_anchor import Anchors
@@ -88,8 +88,9 @@ class CardPublishing:
         with self._brains.use(brain) as opened:
             self._check_rest(card, opened.store.links(cards=[card.id]))
         metadata = {"reviewer": reviewer or caller.agent} if caller.channel is Channel.HUMAN else {}
+        copies: tuple[Evidence, ...] = ()
         if to is AnchorKind.GLOBAL:
-            fresh = self._to_everybody(caller, card, reason, metadata, target_anchor_id, as_global=as_global)
+            fresh, copies = self._to_everybody(caller, card, reason, metadata, target_anchor_id, as_global=as_global)
         else:
             anchor = self._repository(caller, card, target_anchor_id, cwd)
             with self._links.changing(caller, card_id, texts=(reason, reviewer or ""), site="knowledge.publish") as change:
@@ -97,7 +98,7 @@ class CardPublishing:
                 self._check_rest(change.card, change.links)
                 fresh = self._place(caller, change, anchor, change.card.domain, reason, metadata)
         old = card.anchor
-        return {
+        answer = {
             "ok": True,
             "schema": "hindbrain-card-published-v0",
             "card_id": card.id,
@@ -110,6 +111,7 @@ class CardPublishing:
             "domain": fresh.domain.value,
             "rendered": f"published {card.id}: {old.kind.value}:{old.id} -> {fresh.anchor.kind.value}:{fresh.anchor.id}",
         }
+        return naming_copies(answer, copies)
 
     @staticmethod
     def _check_rest(card: Card, links: Sequence[Link]) -> None:
@@ -152,7 +154,7 @@ class CardPublishing:
 
     def _to_everybody(
         self, caller: Caller, card: Card, reason: str, metadata: dict[str, Any], target: str | None, *, as_global: bool
-    ) -> Card:
+    ) -> tuple[Card, tuple[Evidence, ...]]:
         """A card goes to the medulla with copies of what it cites; its project keeps a pointer and its history."""
         if target not in (None, GLOBAL.id):
             raise InvalidParams(f"{target!r} is not read by any context", fix=f"leave it out; what is global is {GLOBAL.id}")
@@ -181,13 +183,13 @@ class CardPublishing:
             with opened.store.writing() as writer:
                 writer.put_intent(intent)
             try:
-                fresh = self._arrive(caller, opened, medulla, card, reason, metadata, salt)
+                fresh, copies = self._arrive(caller, opened, medulla, card, reason, metadata, salt)
             except BaseException:
                 with opened.store.writing() as writer:
                     writer.drop_intent(intent.id)
                 raise
             self._leave(caller, opened, card.id, reason, metadata, intent.id)
-        return fresh
+        return fresh, copies
 
     def _arrive(
         self,
@@ -198,23 +200,23 @@ class CardPublishing:
         reason: str,
         metadata: dict[str, Any],
         salt: str,
-    ) -> Card:
+    ) -> tuple[Card, tuple[Evidence, ...]]:
         cited = opened.store.links(cards=[card.id])
         self._check_rest(card, cited)
         links = [link for link in cited if link.live]
-        rows = opened.store.evidence([link.evidence_id for link in links])
+        rows = carried(opened.brain, opened.store.evidence([link.evidence_id for link in links]))
         with medulla.store.writing() as writer:
             if (there := writer.card(card.id)) is not None:
                 if not (there.active and _says_the_same(there, card)):
                     raise InvalidParams(f"the id {card.id} is taken in the medulla by another card", fix="distill it anew")
-                return there
-            self._evidence.bring(caller, medulla, writer, rows, salt)
+                return there, ()
+            copies = self._evidence.bring(caller, medulla, writer, rows, salt)
             moved = replace(card, domain=Domain.GLOBAL)
             change = CardChange(opened=medulla, writer=writer, card=moved, links=(), salt=salt, at=self._clock())
             fresh = self._place(caller, change, GLOBAL, Domain.GLOBAL, reason, metadata)
             for link in links:
                 writer.put_link(link)
-        return fresh
+        return fresh, copies
 
     def _leave(
         self, caller: Caller, opened: OpenBrain, card_id: CardId, reason: str, metadata: dict[str, Any], intent: str

@@ -103,6 +103,7 @@ def wire_row(row: Evidence) -> dict[str, Any]:
         "speaker": row.speaker,
         "role": row.role,
         "recorded_by": row.recorded_by,
+        "origin": row.origin,
         "said_at": iso(row.said_at),
         "added_at": iso(row.added_at),
         "deleted_at": iso(row.deleted_at),
@@ -259,7 +260,9 @@ class Observations:
         for brain in self.readable(caller, None):
             with self._brains.use(brain) as opened:
                 id_ = EvidenceId(evidence_id)
-                if (found := opened.store.evidence([id_], deleted=deleted).get(id_)) is not None:
+                found = opened.store.evidence([id_], deleted=deleted).get(id_)
+                # Until an active card cites it, a copy in the medulla is for those who work on that card.
+                if found is not None and (found.origin is None or id_ not in opened.store.withheld().values()):
                     return brain, found
         raise UnknownEvidence(f"there is no evidence {evidence_id[:80]!r} here", fix="hindbrain memory list shows what there is")
 

@@ -51,6 +51,7 @@ class _Line(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     speaker: str | None = None
     role: str | None = None
     recorded_by: str | None = None
+    origin: str | None = None
     said_at: _Time | None = None
 
 
@@ -111,13 +112,23 @@ class EvidenceExchange:
         if held is None:
             raise InvalidParams("a row of evidence is not that long")
         self._gateway.check_text(held.content)
-        names = [held.wing, held.room, held.field, held.thread, held.message, held.speaker, held.role, held.recorded_by]
+        names = [
+            held.wing,
+            held.room,
+            held.field,
+            held.thread,
+            held.message,
+            held.speaker,
+            held.role,
+            held.recorded_by,
+            held.origin,
+        ]
         for word in filter(None, names):
             check_word(word, "a name", WORD_MAX * 10)
         for word in (held.id, held.source, held.anchor_id, held.parent_anchor_id or ""):
             check_word(word, "a path", PATH_MAX)
         check_tags(held.tags)
-        words = [held.wing, held.room, held.field, held.speaker, held.role, held.recorded_by, *held.tags]
+        words = [held.wing, held.room, held.field, held.speaker, held.role, held.recorded_by, held.origin, *held.tags]
         check_words(self._gateway, opened, words, (held.source, held.thread, held.message), site="import")
         if secrets := secrets_in(self._gateway, opened, held.content, site="import"):
             raise secrets[0].refusal

@@ -52,15 +52,17 @@ class EvidenceList:
         total = 0
         for place, (brain, after) in enumerate(zip(brains, begin, strict=True)):
             with self._brains.use(brain) as opened:
+                withheld = opened.store.withheld() if brain.root is None else {}
                 total += opened.store.evidence_count(wanted.where, anchor_id=wanted.anchor_id)
+                total -= len(opened.store.turns(wanted.where).intersection(withheld)) if withheld else 0
                 rows = opened.store.evidence_page(
                     wanted.where,
                     anchor_id=wanted.anchor_id,
-                    limit=wanted.limit + 1,
+                    limit=wanted.limit + 1 + len(withheld),
                     after=None if after == _START else after,
                     newest=wanted.newest,
                 )
-                found.append([(place, turn, row) for turn, row in rows])
+                found.append([(place, turn, row) for turn, row in rows if turn not in withheld])
         shown = _merged(found, newest=wanted.newest)[: wanted.limit]
         reached = list(begin)
         for place, turn, row in shown:

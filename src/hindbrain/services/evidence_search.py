@@ -26,6 +26,7 @@ class Hit:
     """A row that was found, with how well and why."""
 
     brain: Brain
+    origin: str
     row: Evidence
     score: float
     cosine: float | None
@@ -36,7 +37,7 @@ class Hit:
         age = max(0, now - (self.row.said_at if self.row.said_at is not None else self.row.added_at))
         shown = wire_row(self.row) | {
             "tier": self.brain.tier.value,
-            "origin_brain": self.brain.name,
+            "origin_brain": self.origin,
             "source_agent": self.row.author or "unknown",
             "age_ms": age,
             "stale": age > stale_after_days * DAY_MS,
@@ -95,7 +96,15 @@ class EvidenceSearch:
                     continue
                 seen = self._retrieval.search(opened, query, where=where, limit=top_k, anchors=anchors, floor=floor)
                 hits += [
-                    Hit(brain=brain, row=one.evidence, score=one.score, cosine=one.cosine, parts=one.parts) for one in seen.hits
+                    Hit(
+                        brain=brain,
+                        origin=self._brains.home.origin_name(one.evidence.origin, brain),
+                        row=one.evidence,
+                        score=one.score,
+                        cosine=one.cosine,
+                        parts=one.parts,
+                    )
+                    for one in seen.hits
                 ]
                 gaps += seen.served.gaps(brain.display_name)
                 found += seen.found

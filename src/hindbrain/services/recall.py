@@ -185,7 +185,15 @@ class Recall:
             by_meaning = by_meaning or found.served.stamp is not None
             now = self._clock()
             rows += [
-                evidence_row(brain, hit.evidence, hit.score, hit.parts, now=now, stale_after_days=self._stale_after_days)
+                evidence_row(
+                    brain,
+                    self._brains.home.origin_name(hit.evidence.origin, brain),
+                    hit.evidence,
+                    hit.score,
+                    hit.parts,
+                    now=now,
+                    stale_after_days=self._stale_after_days,
+                )
                 for hit in found.hits
             ]
         rows = sorted((row for row in rows if row["score"] >= min_score), key=lambda row: -row["score"])[:limit]
@@ -234,15 +242,15 @@ class Recall:
         return Feed()
 
     def _fallback(self, route: Route, feeds: dict[str, Feed], gaps: list[Gap]) -> tuple[list[Row], str | None]:
-        """Claims exist, none matches: the newest few under their own label, or only the stamp when all are stale."""
+        """Claims exist, none matches: the newest few under their own label, or only the stamp when all are stale.
+
+        Inside a project these are the project's own: shared memory that does not match the task stays out."""
         rows: list[Row] = []
-        brains = [route.brain] if route.brain is not None and "project" in feeds and feeds["project"].exists else []
-        brains += [self._brains.home.medulla()] if "medulla" in feeds and feeds["medulla"].exists else []
-        for brain in brains:
+        own = route.brain if "project" in feeds else None
+        brain = own or self._brains.home.medulla()
+        if feeds["project" if own is not None else "medulla"].exists:
             with self._brains.use(brain) as opened:
-                rows += self._feeds.recent(opened, limit=RECENT_ROWS - len(rows))
-            if len(rows) >= RECENT_ROWS:
-                break
+                rows = self._feeds.recent(opened, limit=RECENT_ROWS)
         if rows:
             return rows, "memory exists, not necessarily about your task"
         gaps.append(gap("no_task_match", "claims exist, but none matches the task and none is fresh enough to be shown unasked"))

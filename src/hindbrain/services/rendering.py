@@ -66,7 +66,8 @@ def _whose(row: Row) -> list[str]:
 def row_text(row: Row) -> str:
     """One row in words: what it is called, whose it is, what to mind, how it came here, what it says."""
     if row["kind"] == "evidence":
-        return f"evidence from {row['source_file']} ({row['tier']}, {_by(row)})\n{row['text']}"
+        born = [f"from {row['origin_brain']}"] if row["origin_brain"] != row["store_brain"] else []
+        return f"evidence from {row['source_file']} ({', '.join([row['tier'], _by(row), *born])})\n{row['text']}"
     marks = [row["tier"], *_whose(row)]
     marks += ["stale"] if row.get("stale") else []
     marks += ["cited code changed since"] if row.get("contradicted_by_code") else []

@@ -139,6 +139,11 @@ class Gathered:
             return self
         return replace(self, words=kept, trust=trust(max(self.found.scores, default=0.0), self.weight(kept)))
 
+    def outside(self, turns: Collection[int]) -> "Gathered":
+        """Return the candidates without some rows."""
+        scores = {turn: score for turn, score in self.scores.items() if turn not in turns}
+        return replace(self, scores=scores, cosines={turn: near for turn, near in self.cosines.items() if turn not in turns})
+
     def weight(self, words: Sequence[str]) -> float:
         """How much some words tell together."""
         return sum(rarity(self.found.frequencies.get(word, 0), self.found.total) for word in words)
@@ -289,6 +294,8 @@ class Retrieval:
         """What so many candidates give, and whether rows were left out because others had said the same."""
         by_words, by_meaning = wide * WORD_CANDIDATES, wide * NEAR_CANDIDATES
         gathered = self.gather(opened, Shelf.EVIDENCE, query, where=where, by_words=by_words, by_meaning=by_meaning)
+        if opened.brain.root is None and (withheld := opened.store.withheld()):
+            gathered = gathered.outside(withheld)
         turns = gathered.turns
         most = wide * SEATED_ROWS
         seats = opened.store.seats(turns if len(turns) <= most else gathered.leading(turns, most))

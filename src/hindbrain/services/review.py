@@ -54,7 +54,7 @@ class Review:
             drafts += [one for shelf in shelves for one in found(shelf)] if name in wanted else []
         items = self._open(brains, ordered(drafts))
         counts = Counter(one.kind for one, _ in items)
-        shown = [self._item(draft, key, self._rows(brains, draft)) for draft, key in items[:limit]]
+        shown = [self._item(draft, key, self._rows(caller, brains, draft)) for draft, key in items[:limit]]
         return {
             "ok": True,
             "schema": "hindbrain-review-v0",
@@ -102,12 +102,15 @@ class Review:
 
     # -- on the wire -------------------------------------------------------------------------------------------------
 
-    def _rows(self, brains: Iterable[Brain], draft: Draft) -> dict[EvidenceId, Evidence]:
+    def _rows(self, caller: Caller, brains: Iterable[Brain], draft: Draft) -> dict[EvidenceId, Evidence]:
         found: dict[EvidenceId, Evidence] = {}
         for brain in brains:
             if ids := [cite.evidence_id for cite in draft.cites if cite.brain == brain.name]:
                 with self._brains.use(brain) as opened:
-                    found |= opened.store.evidence(ids, deleted=True)
+                    rows = opened.store.evidence(ids, deleted=True)
+                    # What a candidate of the medulla cites is another project's: only a reviewer reads it.
+                    hidden = () if caller.channel is Channel.HUMAN else opened.store.withheld().values()
+                    found |= {id_: row for id_, row in rows.items() if id_ not in hidden}
         return found
 
     @staticmethod

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from hindbrain.domain.brain import MEDULLA, Brain, Tier, born_in
+from hindbrain.domain.brain import MEDULLA, Brain, Tier
 from hindbrain.domain.claim import Claim, ClaimState, body_text, state_of
 from hindbrain.domain.evidence import Evidence
 from hindbrain.engines.light_graph import section_id
@@ -85,7 +85,7 @@ def age_of(claim: Claim, now: int) -> int | None:
 
 
 def evidence_row(
-    brain: Brain, row: Evidence, score: float, parts: Mapping[str, float], *, now: int, stale_after_days: int
+    brain: Brain, origin: str, row: Evidence, score: float, parts: Mapping[str, float], *, now: int, stale_after_days: int
 ) -> Row:
     """A piece of raw evidence beside claims: what was seen or said, by whom and where, never knowledge by itself."""
     age = max(0, now - (row.said_at if row.said_at is not None else row.added_at))
@@ -96,7 +96,7 @@ def evidence_row(
         "evidence_id": row.id,
         "text": row.content,
         "tier": brain.tier.value,
-        "origin_brain": brain.name,
+        "origin_brain": origin,
         "store_brain": brain.name,
         "source_agent": row.author or "unknown",
         "recorded_by": row.recorded_by,
@@ -197,18 +197,11 @@ class RowMaker:
             }
         return row
 
-    def origin_name(self, origin: str, brain: Brain) -> str:
-        """Return an origin as answers show it: the root of a brain of this home, else the origin as it was written."""
-        if born_in(brain, origin):
-            return brain.name
-        found = self._home.origin(origin)
-        return origin if found is None else found.name
-
     def _origin(self, claim: Claim, brain: Brain) -> str | None:
         """Return where a claim was born. A shared copy of a brain that is gone names the root it was promoted from."""
         if claim.origin_brain is None:
             return None
-        shown = self.origin_name(claim.origin_brain, brain)
+        shown = self._home.origin_name(claim.origin_brain, brain)
         return (claim.origin_claim or "").rpartition("#")[0] or shown if shown == claim.origin_brain else shown
 
     def _chain(self, claim: Claim, brain: Brain) -> dict[str, Any]:

@@ -37,7 +37,9 @@ class Wake:
         for brain in self._observations.readable(caller, None):
             with self._brains.use(brain) as opened:
                 evidence += opened.store.counts().evidence
-                ranked += [_row(one, brain.name) for one in opened.store.foremost(top_k)]
+                withheld = set(opened.store.withheld().values()) if brain.root is None else set()
+                found = opened.store.foremost(top_k + len(withheld))
+                ranked += [_row(one, brain.name) for one in found if one.id not in withheld]
                 ranked += [_card(one, brain.name) for one in _standing(opened, top_k)]
         # What a published card took to the medulla is there twice; it is shown once.
         once = dict(reversed(ranked))

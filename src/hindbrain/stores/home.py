@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from hindbrain.domain.brain import MEDULLA, Brain, BrainId, contains, fingerprint, origin_id
+from hindbrain.domain.brain import MEDULLA, Brain, BrainId, born_in, contains, fingerprint, origin_id
 from hindbrain.domain.errors import PathRefused
 from hindbrain.stores.atomic import write_text
 from hindbrain.stores.directories import make_directory
@@ -171,6 +171,15 @@ class Home:
             self._roots_by_id = {brain.id: brain.root for brain in self.projects() if brain.root is not None}
             self._roots_read_at = stamp
         return self.project(self._roots_by_id.get(wanted, ""))
+
+    def origin_name(self, origin: str | None, holder: Brain) -> str:
+        """Return an origin as answers show it: the root of a brain of this home, else the origin as it was written.
+
+        A row without an origin was born in the brain that holds it."""
+        if origin is None or born_in(holder, origin):
+            return holder.name
+        found = self.origin(origin)
+        return origin if found is None else found.name
 
     def projects(self) -> Iterator[Brain]:
         """Every store directory with a readable manifest that names the root it lies under."""

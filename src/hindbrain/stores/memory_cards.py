@@ -168,6 +168,11 @@ class MemoryCardReads:
     def card_words(self) -> dict[CardId, tuple[str, ...]]:
         return {id_: words for id_, (_, words) in sorted(self._state.cards.items())}
 
+    def withheld(self) -> dict[int, EvidenceId]:
+        cited = {link.evidence_id for card in self.each_card() if card.active for link in self._state.cited([card.id], None)}
+        held = self._state.live_evidence()
+        return {one.turn: one.row.id for one in held if one.row.origin is not None and one.row.id not in cited}
+
     def links(self, *, cards: Sequence[CardId] | None = None, evidence: Sequence[EvidenceId] | None = None) -> tuple[Link, ...]:
         return tuple(self._state.cited(cards, evidence))
 

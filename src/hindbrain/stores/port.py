@@ -381,6 +381,10 @@ class BrainStore(CardReading, ExperienceReading, ModelCallReading, MissionReadin
         """Rows by id; with `deleted` also those that are marked so."""
         ...
 
+    def withheld(self) -> dict[int, EvidenceId]:
+        """Return turn and id of copies from other brains that no active card cites: recall does not show them."""
+        ...
+
     def evidence_at(self, turns: Sequence[int]) -> dict[int, Evidence]:
         """Live rows by turn."""
         ...

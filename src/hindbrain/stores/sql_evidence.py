@@ -44,6 +44,11 @@ UNMARKED = f"{_LIVE} and e.importance = 0 order by e.turn desc limit ?"
 _PLAIN = ("wing", "room", "domain", "field", "provenance", "source_type", "source", "thread", "anchor_kind")
 _source_values: Callable[[Source], Row] = attrgetter(*COLUMNS["source"][1:])
 
+_WITHHELD = """
+select e.turn, e.id from evidence e where e.brain_id = ? and e.origin is not null and e.deleted_at is null and not exists (
+  select 1 from card_link l join card c on c.brain_id = l.brain_id and c.id = l.card_id
+  where l.brain_id = e.brain_id and l.evidence_id = e.id and c.status in ('promoted', 'canonical'))"""
+
 
 def clashing(evidence_id: EvidenceId) -> InvalidParams:
     """The refusal of a second content under one id."""
@@ -56,7 +61,7 @@ def evidence_values(one: Evidence, turn: int, *, changed: int, terms: str, near:
         *(one.id, turn, one.content, one.source, one.source_type.value, one.provenance.value, one.domain.value, one.field),
         *(one.wing, one.room, json.dumps(one.tags, ensure_ascii=False), one.importance, one.chunk_index, one.normalize_version),
         *(one.anchor.kind.value, one.anchor.id, one.anchor.parent, one.thread, one.position, one.message, one.speaker, one.role),
-        *(one.said_at, one.added_at, one.deleted_at, changed, terms, near, one.recorded_by),
+        *(one.said_at, one.added_at, one.deleted_at, changed, terms, near, one.recorded_by, one.origin),
     )
 
 
@@ -64,7 +69,7 @@ def evidence_of(row: Row) -> Evidence:
     """A row as a value; a row that breaks a rule of the domain was not written by us, and is told and not shown."""
     id_, _, content, source, source_type, provenance, domain, field, wing, room, tags, importance, chunk_index, *rest = row
     normalize_version, kind, anchor_id, parent, thread, position, message, speaker, role, *last = rest
-    said_at, added_at, deleted_at, recorded_by = last
+    said_at, added_at, deleted_at, recorded_by, origin = last
     try:
         return Evidence(
             id=id_,
@@ -88,6 +93,7 @@ def evidence_of(row: Row) -> Evidence:
             speaker=speaker,
             role=role,
             recorded_by=recorded_by,
+            origin=origin,
             said_at=said_at,
             deleted_at=deleted_at,
         )
@@ -292,6 +298,9 @@ class EvidenceReads(ABC):
         said, values = self.conditions(where)
         statement = f"select e.turn from evidence e where e.brain_id = ? and e.deleted_at is null{said}"
         return frozenset(row[0] for row in self._asked(statement, (self.brain_id, *values)))
+
+    def withheld(self) -> dict[int, EvidenceId]:
+        return dict(self._asked(_WITHHELD, (self.brain_id,)))
 
     def evidence(self, ids: Sequence[EvidenceId], *, deleted: bool = False) -> dict[EvidenceId, Evidence]:
         if not ids:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hindbrain.domain.errors import StoreNewer
-from hindbrain.stores.migrations import fifth, first, fourth, second, sixth, third
+from hindbrain.stores.migrations import fifth, first, fourth, second, seventh, sixth, third
 
 __all__ = ["MIGRATIONS", "Migration", "outstanding"]
 
@@ -26,6 +26,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     Migration(number=4, name="experience", sqlite=fourth.SQLITE, postgres=fourth.POSTGRES),
     Migration(number=5, name="missions", sqlite=fifth.SQLITE, postgres=fifth.POSTGRES),
     Migration(number=6, name="who recorded evidence", sqlite=sixth.SQLITE, postgres=sixth.POSTGRES),
+    Migration(number=7, name="origin of evidence", sqlite=seventh.SQLITE, postgres=seventh.POSTGRES),
 )
 
 
