@@ -110,6 +110,43 @@ def test_claims_shows_what_was_believed_then(reader: Actor, world: World) -> Non
     assert slugs(before) == ["harbour-depth"]
 
 
+def test_the_past_shows_no_grade_strength_version_or_mark_that_is_newer(world: World) -> None:
+    x = world.brain("x", src__worker_py="RETRIES = 3\n")
+    actor = world.at(x)
+    actor.memorize("Retries", "Three times.", evidence=["src/worker.py:1"])
+    world.clock.forward(DAY)
+    actor.call("learn", feedback="correct", query="retries", node_ids=["retries"])
+    world.clock.forward(DAY)
+    graded_correct = world.clock.now
+    world.clock.forward(DAY)
+    actor.call("learn", feedback="wrong", query="retries", node_ids=["retries"])
+    world.clock.forward(DAY)
+    graded_wrong = world.clock.now
+    world.clock.forward(DAY)
+    actor.memorize("Retries", "Five times.")
+    Path(x, "src", "worker.py").write_text("RETRIES = 5\n")
+
+    def then(at: int, **more: Any) -> tuple[Any, ...]:
+        (row,) = actor.call("claims", as_of=at, **more)["claims"]
+        return row["text"], row["grade"], row["strength"] > 0, row["versions"], row["ended_at"], row["state"]
+
+    believed = "project_private"
+    assert then(graded_correct) == ("Three times.", "correct", True, 1, None, believed)
+    assert then(graded_wrong) == ("Three times.", "wrong", False, 1, None, believed)
+    assert then(world.clock.now) == ("Five times.", None, True, 2, None, believed)
+    assert slugs(actor.call("claims", as_of=graded_correct, only="graded_wrong")) == []
+    assert slugs(actor.call("claims", as_of=graded_wrong, only="graded_wrong")) == ["retries"]
+    assert actor.call("claims", as_of=graded_correct, facets=True)["facets"]["marks"] == {"graded_correct": 1}
+    assert actor.call("claims", as_of=graded_wrong, only="evidence_changed")["error"]["code"] == "invalid_params"
+    recalled = [actor.call("recall", query="retries", as_of=at)["memory"][0] for at in (graded_correct, graded_wrong)]
+    assert [row.get("graded_wrong", False) for row in recalled] == [False, True]
+    assert not any(row.get("contradicted_by_code") or "ended_at" in row for row in recalled)
+
+    opened = actor.call("history", claim="retries", as_of=graded_correct)
+    assert (opened["row"]["text"], [one["grade"] for one in opened["row"]["grades"]]) == ("Three times.", ["correct"])
+    assert [(one["live"], one["archived_at"], one["ended_by"]) for one in opened["versions"]] == [(True, None, None)]
+
+
 def test_claims_counts_by_author_state_and_mark(reader: Actor) -> None:
     facets = reader.call("claims", facets=True, limit=1)["facets"]
 

@@ -60,7 +60,12 @@ def test_med_156_a_published_copy_keeps_the_brain_it_was_born_in(world: World) -
     check = world.human(x).call("record", text="The exporter of quokka lost rows again under load.")["evidence_id"]
 
     promoted = world.human(x).call(
-        "knowledge.promote", card_id=card, status="promoted", verification_refs=[check], reason="seen twice", reviewer="human:founder"
+        "knowledge.promote",
+        card_id=card,
+        status="promoted",
+        verification_refs=[check],
+        reason="seen twice",
+        reviewer="human:founder",
     )
     rows = world.at(y).call("memory.search", query="quokka exporter buffer")["results"]
     beat = world.at(y).north("quokka exporter buffer")

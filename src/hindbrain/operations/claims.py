@@ -174,8 +174,9 @@ def history(
     call: Call,
     claim: Annotated[str, Meta(description="slug or label")],
     tier: Annotated[str | None, Meta(description="medulla for a shared claim")] = None,
+    as_of: Annotated[TimeArgument, Meta(description="show it as it was at this time: milliseconds, seconds or ISO")] = None,
 ) -> dict[str, Any]:
     """Show every version of a claim, newest first: who, when, by which channel, and what ended it."""
-    answer = call.house.claims.history(call.caller, claim=claim, tier=tier)
+    answer = call.house.claims.history(call.caller, claim=claim, tier=tier, as_of=moment(as_of, "as_of"))
     text, left = rendered([version_text(one) for one in answer["versions"]], call.house.recall.tokens)
     return answer | {"rendered": text} | ({"left_out": left} if left else {})

@@ -2,12 +2,14 @@
 
 What is asked for by time or by words comes straight from the database. Filters and other orders go by the claim book."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from hindbrain.domain.caller import Caller
 from hindbrain.domain.claim import parse
+from hindbrain.domain.errors import InvalidParams
 from hindbrain.engines.text import terms, typed_terms
 from hindbrain.policy.recall import LISTED_BY_LABEL, LISTED_MATCHES, LISTED_PAST
 from hindbrain.services import anchors
@@ -16,6 +18,7 @@ from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.claim_book import ClaimBook, ClaimBooks, Line, line_of
 from hindbrain.services.cursors import cursor_kind, opened_cursor, sealed_cursor
 from hindbrain.services.gateway import claim_terms
+from hindbrain.services.past_grades import PastGrades
 from hindbrain.services.reconcile import Reconciler
 from hindbrain.services.routing import Router
 from hindbrain.services.rows import DEMOTION, GRADED_WRONG, Row, RowMaker
@@ -169,7 +172,7 @@ class ClaimList:
         if asked.belief is not None:
             lines = [line for line in lines if line.belief == asked.belief]
         if asked.only is not None:
-            lines = self._only(opened, lines, asked.only, asked.as_of)
+            lines = self._only(opened, lines, past, asked.only, asked.as_of)
         words, begun = typed_terms(asked.query)
         if not words and not begun:
             return lines
@@ -180,7 +183,25 @@ class ClaimList:
             if (_says(past[key], words, begun) if (key := (line.slug, line.version)) in past else line.slug in found)
         ]
 
-    def _only(self, opened: OpenBrain, lines: list[Line], only: str, at: int | None) -> list[Line]:
+    def _graded(
+        self, opened: OpenBrain, lines: list[Line], past: Mapping[tuple[str, int], Version], at: int
+    ) -> dict[tuple[str, int], list[Mark]]:
+        """Return the grades of each line as they were at a time."""
+        grades = PastGrades(opened, at)
+        ids = {slug: claim_id for claim_id, slug in self._books.of(opened).ids.items()}
+        found = {}
+        for line in lines:
+            ended = past.get((line.slug, line.version))
+            found[line.slug, line.version] = (
+                grades.of(ended)
+                if ended is not None
+                else grades.marks(ids[line.slug], line.slug, born_at=line.born_at, ended_at=None)
+            )
+        return found
+
+    def _only(
+        self, opened: OpenBrain, lines: list[Line], past: Mapping[tuple[str, int], Version], only: str, at: int | None
+    ) -> list[Line]:
         now = self._clock() if at is None else at
         if only == "stale":
             return [line for line in lines if line.created is not None and self._maker.is_old(line.created, now)]
@@ -188,9 +209,17 @@ class ClaimList:
             return [line for line in lines if line.promoted]
         if only == "unattributed":
             return [line for line in lines if not line.attributed]
+        if only == "evidence_changed" and at is not None:
+            raise InvalidParams(
+                "evidence_changed compares claims with the code as it is now",
+                fix="leave as_of out, or leave only=evidence_changed out",
+            )
         if only == "evidence_changed":
             changed = self._changed(opened, [line.slug for line in lines])
             return [line for line in lines if line.slug in changed]
+        if at is not None:
+            graded = self._graded(opened, lines, past, at)
+            return [line for line in lines if any(mark.kind == only for mark in graded[line.slug, line.version])]
         marked = {mark.slug for mark in opened.store.marks(kind=only)}
         return [line for line in lines if line.slug in marked]
 
@@ -211,13 +240,19 @@ class ClaimList:
     def _facets(self, opened: OpenBrain, asked: Asked) -> dict[str, Any]:
         """How many claims there are of each kind, whatever is filtered."""
         book = self._books.of(opened)
-        if asked.as_of is not None:
-            book = ClaimBook(lines={f"{line.slug} {line.version}": line for line in self._then(opened, asked.as_of)[0]})
+        noted: Counter[str] = Counter()
+        if asked.as_of is None:
+            noted.update({kind: len(opened.store.marks(kind=kind)) for kind in _MARKED})
+        else:
+            then, past = self._then(opened, asked.as_of)
+            book = ClaimBook(lines={f"{line.slug} {line.version}": line for line in then})
+            graded = self._graded(opened, then, past, asked.as_of)
+            noted.update(mark.kind for marks in graded.values() for mark in marks)
         now = self._clock() if asked.as_of is None else asked.as_of
         lines = book.lines.values()
         marks = {"stale": sum(line.created is not None and self._maker.is_old(line.created, now) for line in lines)}
         marks |= {"promoted": sum(line.promoted for line in lines), "unattributed": sum(not line.attributed for line in lines)}
-        marks |= {kind: len(opened.store.marks(kind=kind)) for kind in _MARKED}
+        marks |= {kind: noted[kind] for kind in _MARKED}
         return {
             "agents": [{"name": name, "count": count} for name, count in book.agents().most_common()],
             "states": dict(sorted(book.beliefs().items())),
@@ -228,23 +263,24 @@ class ClaimList:
 
     def _rows(self, opened: OpenBrain, versions: list[Version], asked: Asked) -> list[Row]:
         now = self._clock() if asked.as_of is None else asked.as_of
-        counts = opened.store.version_counts([version.slug for version in versions]) if versions else {}
-        rows = self._made(opened, versions, now=now)
+        slugs = [version.slug for version in versions]
+        counts = opened.store.version_counts(slugs, until=asked.as_of) if versions else {}
+        rows = self._made(opened, versions, now=now, past=asked.as_of is not None)
         for row in rows:
             row["versions"] = counts.get(row["slug"], 1)
         return rows
 
-    def _made(self, opened: OpenBrain, versions: list[Version], *, now: int) -> list[Row]:
+    def _made(self, opened: OpenBrain, versions: list[Version], *, now: int, past: bool = False) -> list[Row]:
         slugs = [version.slug for version in versions]
         marks: dict[str, list[Mark]] = {}
-        for mark in opened.store.marks(slugs=slugs) if slugs else ():
+        for mark in opened.store.marks(slugs=slugs) if slugs and not past else ():
             marks.setdefault(mark.slug, []).append(mark)
-        cited = opened.store.anchors(slugs) if slugs else {}
+        cited = opened.store.anchors(slugs) if slugs and not past else {}
+        grades = PastGrades(opened, now) if past else None
         rows = []
         for version in versions:
-            claim, live = claim_of(version), version.ended_at is None
-            # What is noted beside a claim is about the version that is live now.
-            own = marks.get(version.slug, []) if live else []
+            claim = claim_of(version)
+            own = grades.of(version) if grades is not None else marks.get(version.slug, [])
             row = self._maker.row(
                 opened,
                 version,
@@ -252,8 +288,9 @@ class ClaimList:
                 match="listed",
                 score=None,
                 marks=own,
-                cited=cited.get(version.slug) if live else None,
+                cited=cited.get(version.slug),
                 claim=claim,
+                past=past,
             )
             kinds = {mark.kind for mark in own}
             grade = next((kind for kind in _GRADES if kind in kinds), None)
@@ -262,7 +299,7 @@ class ClaimList:
                 "version": version.version,
                 "born_at": version.born_at,
                 "created": claim.created,
-                "ended_at": version.ended_at,
+                "ended_at": None if past else version.ended_at,
                 "grade": grade.removeprefix("graded_") if grade else None,
                 "strength": _strength(strength.rank, strength.confidence, wrong=GRADED_WRONG in kinds),
                 "promoted_to": claim.promoted_to,

@@ -1,6 +1,7 @@
 """Claims: memorize a belief, and read the history of a label."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from hindbrain.domain.brain import MEDULLA, Brain
@@ -13,6 +14,7 @@ from hindbrain.services import anchors
 from hindbrain.services.arrivals import arrived_by, claim_of
 from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.gateway import Draft, Gateway, Put
+from hindbrain.services.past_grades import PastGrades
 from hindbrain.services.reconcile import WAITING, Reconciler
 from hindbrain.services.routing import Router
 from hindbrain.services.rows import WITNESS_SUPERSEDED, Row, RowMaker, date_of
@@ -247,13 +249,16 @@ class Claims:
 
     # -- history -----------------------------------------------------------------------------------------------------
 
-    def history(self, caller: Caller, *, claim: str, tier: str | None) -> dict[str, Any]:
-        """Every version of a label, newest first, with who, when, by which channel and what ended it."""
+    def history(self, caller: Caller, *, claim: str, tier: str | None, as_of: int | None = None) -> dict[str, Any]:
+        """Every version of a label, newest first, with who, when, by which channel and what ended it.
+
+        With `as_of` everything is as it was at that time: later versions, grades and ends are left out."""
         brain = self._router.named(caller, tier)
         with self._brains.use(brain) as opened:
             self._reconciler.fresh(opened)
             slug = opened.slug_for(claim)
-            versions = opened.store.versions(slug)
+            versions = [one for one in opened.store.versions(slug) if as_of is None or one.born_at <= as_of]
+            versions = [one if as_of is None or (one.ended_at or 0) <= as_of else replace(one, ended_at=None) for one in versions]
             if not versions:
                 raise UnknownClaim(f"{brain.display_name} has no claim {slug!r}", fix="seek shows what there is")
             entries = {entry.seq: entry for entry in opened.store.entries(subject=f"claim:{versions[0].claim_id}", limit=100_000)}
@@ -271,7 +276,7 @@ class Claims:
                         "channel": entry.channel if entry else "unknown",
                         "act": entry.act if entry else "unknown",
                         "archived_at": version.ended_at,
-                        "ended_by": version.ended_act,
+                        "ended_by": version.ended_act if version.ended_at is not None else None,
                         "belief": told.state,
                         "confidence": told.strength.confidence,
                         "evidence": list(told.evidence),
@@ -280,14 +285,17 @@ class Claims:
                         **({"arrived_by": how} if (how := arrived_by(version)) else {}),
                     }
                 )
-            row = self._present(opened, versions[0]) if versions[0].ended_at is None else None
-        return {"ok": True, "schema": "hindbrain-history-v0", "slug": slug, "brain": brain.name, "row": row, "versions": rows}
+            row = self._shown(opened, versions[0], as_of) if versions[0].ended_at is None else None
+        answer = {"ok": True, "schema": "hindbrain-history-v0", "slug": slug, "brain": brain.name, "row": row, "versions": rows}
+        return answer if as_of is None else answer | {"as_of": as_of}
 
-    def _present(self, opened: OpenBrain, version: Version) -> Row:
-        """The live version as every surface shows it, with how it was graded."""
-        slug, marks = version.slug, opened.store.marks(slugs=[version.slug])
-        cited = opened.store.anchors([slug]).get(slug)
-        row = self._maker.row(opened, version, now=self._clock(), match="label", score=None, marks=marks, cited=cited)
+    def _shown(self, opened: OpenBrain, version: Version, as_of: int | None) -> Row:
+        """The live version as every surface shows it, now or at a time, with how it was graded."""
+        slug, past = version.slug, as_of is not None
+        marks: Sequence[Mark] = opened.store.marks(slugs=[slug]) if as_of is None else PastGrades(opened, as_of).of(version)
+        cited = None if past else opened.store.anchors([slug]).get(slug)
+        now = self._clock() if as_of is None else as_of
+        row = self._maker.row(opened, version, now=now, match="label", score=None, marks=marks, cited=cited, past=past)
         grades = {mark.kind.removeprefix("graded_"): mark for mark in marks if mark.kind.startswith("graded_")}
         row["grades"] = [{"grade": grade, "by": mark.by, "at": mark.at} for grade, mark in sorted(grades.items())]
         row["promoted_to"] = parse(version.text).promoted_to

@@ -12,6 +12,7 @@ from hindbrain.services.arrivals import claim_of
 from hindbrain.services.brains import OpenBrain
 from hindbrain.services.explaining import BELOW_FLOOR, WAITS, Trace, Tried, boosts_of, ranks
 from hindbrain.services.gateway import claim_terms
+from hindbrain.services.past_grades import PastGrades
 from hindbrain.services.reconcile import CONFLICT, SECRET, Reconciler, kept_out_fix
 from hindbrain.services.retrieval import Gathered, Retrieval, Served
 from hindbrain.services.routing import Gap, gap
@@ -260,11 +261,14 @@ class Feeds:
     def as_of(self, opened: OpenBrain, query: str | None, *, at: int) -> list[Row]:
         """What was live at a time, from the record; with a question, what of it matches."""
         self._reconciler.fresh(opened)
-        words, rows = query_terms(query or ""), []
+        words, rows, grades = query_terms(query or ""), [], PastGrades(opened, at)
         for version in opened.store.as_of(at):
             claim = claim_of(version)
             score = coverage(words, set(terms(claim.label)), set(claim_terms(claim)), {}, 0) if words else 0.0
             if version.active and (not words or score >= BEAT_MIN_SCORE):
-                row = self._maker.row(opened, version, now=at, match="as_of", score=round(score, 4), claim=claim)
-                rows.append(row | {"born_at": version.born_at, "ended_at": version.ended_at})
+                marks = grades.of(version)
+                row = self._maker.row(
+                    opened, version, now=at, match="as_of", score=round(score, 4), marks=marks, claim=claim, past=True
+                )
+                rows.append(row | {"born_at": version.born_at})
         return rows

@@ -146,8 +146,11 @@ class RowMaker:
         marks: Sequence[Mark] = (),
         cited: Mapping[str, str] | None = None,
         claim: Claim | None = None,
+        past: bool = False,
     ) -> Row:
-        """One claim as every surface shows it. What is unknown says so and is never filled by a guess."""
+        """One claim as every surface shows it. What is unknown says so and is never filled by a guess.
+
+        With `past` the row is of the time `now`: it says nothing that only the present knows."""
         claim = claim or claim_of(version)
         brain = opened.brain
         arrival = arrived_by(version)
@@ -156,7 +159,7 @@ class RowMaker:
             # A file in a project can say that it was shared; only the medulla of this home knows.
             origin = None if origin == MEDULLA else origin
             claim = replace(claim, promoted_to=None)
-        ended = version.ended_at is not None
+        ended = version.ended_at is not None and version.ended_at <= now
         row: Row = {
             "kind": "light",
             "claim": claim.label or version.slug,
@@ -191,10 +194,8 @@ class RowMaker:
             row["evidence_changed"] = moved
         if brain.tier is Tier.MEDULLA and claim.origin_claim:
             row["chain"] = self._chain(claim, brain)
-            row["witness"] = {
-                "exists": self._witness_exists(claim, version.slug),
-                "superseded": WITNESS_SUPERSEDED in kinds,
-            }
+            row["witness"] = {"superseded": WITNESS_SUPERSEDED in kinds}
+            row["witness"] |= {} if past else {"exists": self._witness_exists(claim, version.slug)}
         return row
 
     def _origin(self, claim: Claim, brain: Brain) -> str | None:

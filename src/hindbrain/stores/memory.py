@@ -332,8 +332,9 @@ class MemoryStore(MemoryEvidenceReads, MemoryCardReads, MemoryExperienceReads, M
         rest = [one for one in found if after is None or (one[0] < after if newest else one[0] > after)]
         return tuple(rest[: max(limit, 0)])
 
-    def version_counts(self, slugs: Sequence[str]) -> dict[str, int]:
-        return {slug: len(self._state.claims[slug]) for slug in slugs if self._state.claims.get(slug)}
+    def version_counts(self, slugs: Sequence[str], *, until: int | None = None) -> dict[str, int]:
+        born = {slug: [one for one in self.versions(slug) if until is None or one.born_at <= until] for slug in slugs}
+        return {slug: len(found) for slug, found in born.items() if found}
 
     def active_at(self, at: int) -> int:
         return sum(version.active for version in self.as_of(at))

@@ -438,8 +438,8 @@ class BrainStore(CardReading, ExperienceReading, ModelCallReading, MissionReadin
         """turn and slug of live active claims in the order in which they came, the last first or the first first: all of them, or
         those that have every one of these words and a word that begins so. `after` is the turn behind which to go on."""
 
-    def version_counts(self, slugs: Sequence[str]) -> dict[str, int]:
-        """How many versions each of these labels has, ended ones too."""
+    def version_counts(self, slugs: Sequence[str], *, until: int | None = None) -> dict[str, int]:
+        """Return how many versions each of these labels has, ended ones too; with `until`, those born by then."""
 
     def active_at(self, at: int) -> int:
         """How many active claims were live at a time."""

@@ -306,10 +306,11 @@ class SqlStore(EvidenceReads, CardReads, ExperienceReads, ModelCallReads, Missio
             return tuple((turn, slug) for turn, slug in found)
         return self.worded(words, begun, limit=max(limit, 0), after=after, newest=newest)
 
-    def version_counts(self, slugs: Sequence[str]) -> dict[str, int]:
+    def version_counts(self, slugs: Sequence[str], *, until: int | None = None) -> dict[str, int]:
+        born, limit = ("", ()) if until is None else (" and born_at <= ?", (until,))
         found = self._asked(
-            f"select slug, count(*) from claim_version where brain_id = ? and slug {self.among} group by slug",
-            (self.brain_id, self.listed(slugs)),
+            f"select slug, count(*) from claim_version where brain_id = ? and slug {self.among}{born} group by slug",
+            (self.brain_id, self.listed(slugs), *limit),
         )
         return {slug: int(number) for slug, number in found}
 
