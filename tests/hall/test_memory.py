@@ -75,13 +75,18 @@ def test_hall_memory_of_the_past_says_that_it_is_past(hall: Hall, page: Page) ->
     page.get_by_label("As of").press("PageUp")
     page.get_by_label("As of").press("PageUp")
 
-    expect(page.get_by_text("You look at the past.")).to_be_visible()
+    expect(page.get_by_text("You are viewing")).to_be_visible()
     expect(page.locator(".memory-told")).to_contain_text("at that time")
     assert page.locator(".memory-card").count() < now
     expect(page).to_have_url(re.compile("as_of="))
+    page.locator(".memory-card a").first.click()
+    expect(page.get_by_text("Nothing here is newer than that.")).to_be_visible()
+    expect(page.locator("#versions")).to_be_visible()
+    expect(page.get_by_role("button", name="Reject")).to_have_count(0)
+    page.go_back()
     page.get_by_role("button", name="Back to now").first.click()
     expect(page.locator(".memory-card")).to_have_count(now)
-    expect(page.get_by_text("You look at the past.")).to_have_count(0)
+    expect(page.get_by_text("You are viewing")).to_have_count(0)
 
 
 def test_hall_memory_hears_what_an_agent_remembers_and_keeps_the_focus(hall: Hall, page: Page) -> None:

@@ -7,9 +7,9 @@ import { bornAt, brainWords, marks } from './marks.js';
 
 const SHOWN = 400; // characters of a text that a clamped card may need
 
-/** The card of a claim in the list of its brain. */
-export function claimCard(row, brain) {
-  const name = link(['b', brain.id, 'memory', row.slug], {}, text(plain(row.claim, 120)));
+/** The card of a claim in the list of its brain. `asOf`: the list is of that time, and so is the claim that one opens. */
+export function claimCard(row, brain, asOf = null) {
+  const name = link(['b', brain.id, 'memory', row.slug], { query: { as_of: asOf } }, text(plain(row.claim, 120)));
   const foreign = row.origin_brain && row.origin_brain !== (brain.root ?? 'medulla');
   return h(
     'article',

@@ -1,9 +1,18 @@
 // The past: a slider over the time of a brain, from its first entry until now.
 
 import { h, replace } from '../dom.js';
-import { ago, button, calmed, when } from '../ui.js';
+import { button, calmed, when } from '../ui.js';
 
 const STEPS = 1000;
+
+/** The time in an address, in milliseconds, or null for now. */
+export function moment(query) {
+  const given = query.get('as_of') ?? '';
+  return Number(given) || Date.parse(given) || null;
+}
+
+/** The line that says one looks at the past, with the way back. */
+export const pastBanner = (at, action) => [h('p', {}, h('b', {}, 'You are viewing ', when(at), '.'), ' Nothing here is newer than that.'), action];
 
 /**
  * A slider from the first moment to now. `choose(ms or null)` is called when one stays somewhere; null is now.
@@ -45,7 +54,7 @@ export function past(first, { chosen, choose }) {
     slider.setAttribute('aria-valuetext', words);
     now.hidden = at === null;
     if (at === null) replace(banner);
-    else replace(banner, h('p', {}, h('b', {}, 'You look at the past.'), ' What was believed ', ago(at), ', on ', when(at), '. Nothing here is newer than that.'), button('Back to now', { onclick: back }));
+    else replace(banner, pastBanner(at, button('Back to now', { onclick: back })));
     banner.hidden = at === null;
   }
 }

@@ -6,6 +6,7 @@ import { h, plain, replace, text } from '../dom.js';
 import { claimActs } from '../memory/acts.js';
 import { citedPanel } from '../memory/cited.js';
 import { bornAt, brainWords, inBrain, marks } from '../memory/marks.js';
+import { moment, pastBanner } from '../memory/past.js';
 import { versionsPanel } from '../memory/versions.js';
 import { entryTable } from '../memory/entries.js';
 import { go, link } from '../router.js';
@@ -41,24 +42,28 @@ export async function show(page, slug) {
   page.onLive(again);
 }
 
-async function load({ brain, signal }, slug) {
+async function load({ brain, signal, query }, slug) {
+  const at = moment(query);
   const [told, record] = await Promise.all([
-    ask('history', { claim: slug }, { brain, signal }),
+    ask('history', { claim: slug, ...(at ? { as_of: at } : {}) }, { brain, signal }),
     ask('ledger.show', { subject: slug, newest: true, limit: ENTRIES }, { brain, signal }),
   ]);
   const { row, versions } = told;
-  return { row, versions, entries: record.entries, print: JSON.stringify([versions, row && { ...row, age_ms: null }, record.entries]) };
+  const entries = at ? record.entries.filter((one) => one.at <= at) : record.entries;
+  return { row, versions, entries, at, print: JSON.stringify([versions, row && { ...row, age_ms: null }, entries]) };
 }
 
-function draw(page, slug, { row, versions, entries }, again) {
+function draw(page, slug, { row, versions, entries, at }, again) {
   const { brain } = page;
   const name = plain(row?.claim ?? slug, 160);
   page.title(name);
   const done = (gone) => (gone ? go(['b', brain.id, 'memory']) : again());
-  const acts = claimActs(row, brain, { slug, ended: row ? null : versions[0].ended_by, done });
+  const acts = at ? null : claimActs(row, brain, { slug, ended: row ? null : versions[0].ended_by, done });
+  const memory = ['b', brain.id, 'memory'];
   replace(
     page.root,
-    heading(text(name), { about: link(['b', brain.id, 'memory'], {}, 'Memory of ', text(plain(brain.display_name, 60))), actions: acts }),
+    at && h('div', { class: 'past-banner', role: 'status' }, pastBanner(at, link([...memory, slug], { class: 'button' }, 'Show it now'))),
+    heading(text(name), { about: link(memory, { query: { as_of: at } }, 'Memory of ', text(plain(brain.display_name, 60))), actions: acts }),
     row ? said(row, versions) : ended(versions[0]),
     row && h('div', { class: 'panels' }, provenance(row, brain, slug), citedPanel(row, brain)),
     versionsPanel(versions),
@@ -127,6 +132,7 @@ function provenance(row, brain, slug) {
 
 function witness(row, origin, slug) {
   const { exists, superseded } = row.witness ?? {};
+  if (exists === undefined) return ['Its original is in ', inBrain(origin, ['memory', slug]), '.'];
   if (!exists) return 'Its original is gone.';
   return superseded ? ['Its original in ', inBrain(origin, ['memory', slug]), ' was replaced since.'] : ['Its original still stands in ', inBrain(origin, ['memory', slug]), '.'];
 }

@@ -5,7 +5,7 @@ import { toast } from '../dialog.js';
 import { h, plain, replace } from '../dom.js';
 import { claimCard } from '../memory/card.js';
 import { MARKS } from '../memory/marks.js';
-import { past } from '../memory/past.js';
+import { moment, past } from '../memory/past.js';
 import { note } from '../router.js';
 import { button, calmed, count, empty, failure, heading, num, select } from '../ui.js';
 
@@ -37,8 +37,7 @@ async function firstMoment(page) {
 
 function listOf(page, first) {
   const wanted = Object.fromEntries(KEPT.map((name) => [name, page.query.get(name) ?? '']));
-  const given = page.query.get('as_of') ?? '';
-  let asOf = Number(given) || Date.parse(given) || null;
+  let asOf = moment(page.query);
   let running = new AbortController();
   let next = null;
   let counting = 0;
@@ -93,7 +92,7 @@ function listOf(page, first) {
       const found = await answered({ limit });
       const held = cards.contains(document.activeElement) ? document.activeElement.closest('[data-slug]')?.dataset.slug : null;
       next = found.next_cursor;
-      replace(cards, found.claims.length ? found.claims.map((row) => claimCard(row, page.brain)) : nothing());
+      replace(cards, found.claims.length ? found.claims.map((row) => claimCard(row, page.brain, asOf)) : nothing());
       if (held) [...cards.children].find((card) => card.dataset.slug === held)?.querySelector('a')?.focus({ preventScroll: true });
       replace(told, total(found));
       foot.hidden = !next;
@@ -112,7 +111,7 @@ function listOf(page, first) {
     try {
       const found = await answered({ limit: PAGE, cursor });
       next = found.next_cursor;
-      cards.append(...found.claims.map((row) => claimCard(row, page.brain)));
+      cards.append(...found.claims.map((row) => claimCard(row, page.brain, asOf)));
       foot.hidden = !next;
     } catch (error) {
       failed(error);
@@ -159,7 +158,7 @@ function listOf(page, first) {
       if (turn !== counting) return;
       fill(agents, 'anybody', found.agents.map((one) => [one.name, plain(one.name, 60), one.count]), 'agent');
       fill(states, 'any belief', Object.entries(found.states).map(([name, number]) => [name, name, number]), 'state');
-      fill(only, 'any mark', markOptions(found.marks, page.brain), 'only');
+      fill(only, 'any mark', markOptions(found.marks, page.brain, asOf), 'only');
     } catch (error) {
       if (error.name === 'AbortError') return;
       if (!error.code) console.error(error);
@@ -186,8 +185,8 @@ function listOf(page, first) {
 }
 
 // Which files changed is looked up when it is asked for, so nobody knows how many beforehand.
-function markOptions(numbers, brain) {
-  const looked = brain.kind === 'project' ? ['evidence_changed'] : [];
+function markOptions(numbers, brain, asOf) {
+  const looked = brain.kind === 'project' && !asOf ? ['evidence_changed'] : [];
   const known = Object.keys(MARKS).filter((name) => numbers[name] || looked.includes(name));
   return known.map((name) => [name, MARKS[name], numbers[name] ?? null]);
 }
