@@ -143,6 +143,7 @@ def test_the_past_shows_no_grade_strength_version_or_mark_that_is_newer(world: W
     assert not any(row.get("contradicted_by_code") or "ended_at" in row for row in recalled)
 
     opened = actor.call("history", claim="retries", as_of=graded_correct)
+    assert opened["row"]["created"] < graded_correct
     assert (opened["row"]["text"], [one["grade"] for one in opened["row"]["grades"]]) == ("Three times.", ["correct"])
     assert [(one["live"], one["archived_at"], one["ended_by"]) for one in opened["versions"]] == [(True, None, None)]
 

@@ -82,6 +82,7 @@ def test_hall_memory_of_the_past_says_that_it_is_past(hall: Hall, page: Page) ->
     page.locator(".memory-card a").first.click()
     expect(page.get_by_text("Nothing here is newer than that.")).to_be_visible()
     expect(page.locator("#versions")).to_be_visible()
+    expect(page.locator("#cited").get_by_text("as it was cited")).to_have_count(0)
     expect(page.get_by_role("button", name="Reject")).to_have_count(0)
     page.go_back()
     page.get_by_role("button", name="Back to now").first.click()

@@ -298,7 +298,8 @@ class Claims:
         row = self._maker.row(opened, version, now=now, match="label", score=None, marks=marks, cited=cited, past=past)
         grades = {mark.kind.removeprefix("graded_"): mark for mark in marks if mark.kind.startswith("graded_")}
         row["grades"] = [{"grade": grade, "by": mark.by, "at": mark.at} for grade, mark in sorted(grades.items())]
-        row["promoted_to"] = parse(version.text).promoted_to
+        claim = parse(version.text)
+        row |= {"created": claim.created, "promoted_to": claim.promoted_to}
         return row
 
 

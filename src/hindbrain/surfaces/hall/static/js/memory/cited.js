@@ -12,11 +12,11 @@ const WHY = {
   missing: 'the file is gone',
 };
 
-/** The citations of a claim, each with its state and the ways from there. */
-export function citedPanel(row, brain) {
+/** The citations of a claim, each with its state and the ways from there. In the past nothing is compared with today's files. */
+export function citedPanel(row, brain, { past = false } = {}) {
   const rows = row.evidence ?? [];
   if (!rows.length) return panel('Evidence', { id: 'cited' }, h('p', { class: 'muted' }, 'It cites nothing: it rests on the word of whoever said it.'));
-  return panel('Evidence', { id: 'cited', note: 'what it cites' }, h('ul', { class: 'cited' }, rows.map((one) => h('li', { class: 'row' }, citation(one, row, brain)))));
+  return panel('Evidence', { id: 'cited', note: 'what it cites' }, h('ul', { class: 'cited' }, rows.map((one) => h('li', { class: 'row' }, citation(one, row, brain, past)))));
 }
 
 // A citation in its parts: the brain it lies in, path and line. In the medulla they carry the root before a #.
@@ -26,7 +26,7 @@ function partsOf(value, brain) {
   return { root, path: found ? found[1] : rest, line: found ? Number(found[2]) : null };
 }
 
-function citation(value, row, brain) {
+function citation(value, row, brain, past) {
   if (/^ev_[0-9a-f]+$/u.test(value)) return [link(['b', brain.id, 'evidence', value], {}, text(value, { mono: true }))];
   const { root, path } = partsOf(value, brain);
   const home = brainNamed(root);
@@ -35,7 +35,7 @@ function citation(value, row, brain) {
   return [
     text(plain(value.includes('#') ? value.slice(value.indexOf('#') + 1) : value, 300), { mono: true }),
     root !== (brain.root ?? 'medulla') && h('span', { class: 'muted' }, 'in ', brainWords(root)),
-    stateOf(why, brain),
+    !past && stateOf(why, brain),
     home?.kind === 'project' && link(['b', home.id, 'graph'], { query: { node }, 'aria-label': `${plain(path, 120)} in the graph` }, 'graph'),
     home?.kind === 'project' && link(['b', home.id, 'evidence'], { query: { source: path }, 'aria-label': `evidence from ${plain(path, 120)}` }, 'evidence'),
   ];

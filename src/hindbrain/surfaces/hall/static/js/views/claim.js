@@ -65,7 +65,7 @@ function draw(page, slug, { row, versions, entries, at }, again) {
     at && h('div', { class: 'past-banner', role: 'status' }, pastBanner(at, link([...memory, slug], { class: 'button' }, 'Show it now'))),
     heading(text(name), { about: link(memory, { query: { as_of: at } }, 'Memory of ', text(plain(brain.display_name, 60))), actions: acts }),
     row ? said(row, versions) : ended(versions[0]),
-    row && h('div', { class: 'panels' }, provenance(row, brain, slug), citedPanel(row, brain)),
+    row && h('div', { class: 'panels' }, provenance(row, brain, slug), citedPanel(row, brain, { past: Boolean(at) })),
     versionsPanel(versions),
     panel('In the ledger', { id: 'record', note: 'what was done about it, the last first' }, entryTable(entries, brain), link(['b', brain.id, 'ledger'], { query: { subject: slug } }, 'Show all of it there')),
   );
