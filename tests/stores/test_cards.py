@@ -397,3 +397,14 @@ def test_mind_207_the_foremost_cards_are_neither_demoted_nor_retired(store: Brai
     keep(store, a_card("card_h", rank=Rank.SHU, domain=Domain.GLOBAL, anchor=GLOBAL))
     assert store.standing(published=False) == standing
     assert store.standing() == standing | {("shu", "candidate"): 1}
+
+
+def test_store_a_copy_is_withheld_until_an_active_card_cites_it(store: BrainStore) -> None:
+    copied, own = evidence("ev_copied", origin="shop (6f1c2c1e)"), evidence("ev_own")
+    observe(store, copied, own)
+    keep(store, a_card(status=Status.CANDIDATE), cites(copied.id), cites(own.id))
+    candidate = list(store.withheld().values())
+
+    keep(store, a_card("card_b", status=Status.PROMOTED), cites(copied.id, card="card_b"))
+
+    assert (candidate, store.withheld()) == ([copied.id], {})

@@ -624,6 +624,7 @@ def test_store_claims_are_paged_in_the_order_they_came(store: BrainStore) -> Non
     assert [slug for _, slug in store.arrivals(begun="pe", limit=1, newest=False)] == ["three"]
     assert store.arrivals(["red", "green"], limit=9) == store.arrivals(begun="zz", limit=9) == ()
     assert store.version_counts(["one", "two", "none"]) == {"one": 2, "two": 1}
+    assert store.version_counts(["one"], until=store.versions("one")[-1].born_at - 1) == {}
 
 
 def test_store_claims_that_were_live_at_a_time_are_counted(store: BrainStore) -> None:

@@ -38,6 +38,8 @@ FULL = evidence(
     message="m1",
     speaker="Ada",
     role="user",
+    recorded_by="codex:maker",
+    origin="shop (6f1c2c1e)",
     said_at=5,
     added_at=9,
 )

@@ -45,7 +45,7 @@ _PLAIN = ("wing", "room", "domain", "field", "provenance", "source_type", "sourc
 _source_values: Callable[[Source], Row] = attrgetter(*COLUMNS["source"][1:])
 
 _WITHHELD = """
-select e.turn, e.id from evidence e where e.brain_id = ? and e.origin is not null and e.deleted_at is null and not exists (
+select e.turn, e.id from evidence e where e.brain_id = ? and e.origin_brain is not null and e.deleted_at is null and not exists (
   select 1 from card_link l join card c on c.brain_id = l.brain_id and c.id = l.card_id
   where l.brain_id = e.brain_id and l.evidence_id = e.id and c.status in ('promoted', 'canonical'))"""
 

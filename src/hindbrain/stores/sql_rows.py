@@ -36,7 +36,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
         *("brain_id", "id", "turn", "content", "source", "source_type", "provenance", "domain", "field", "wing", "room"),
         *("tags", "importance", "chunk_index", "normalize_version", "anchor_kind", "anchor_id", "parent_anchor_id"),
         *("thread", "position", "message", "speaker", "role", "said_at", "added_at", "deleted_at", "changed", "terms", "near"),
-        *("recorded_by", "origin"),
+        *("recorded_by", "origin_brain"),
     ),
     "source": ("brain_id", "source", "scope", "digest", "normalize_version", "chunks", "done", "at"),
     "card": (

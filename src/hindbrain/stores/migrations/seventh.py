@@ -5,8 +5,8 @@ from hindbrain.stores.migrations.words import POSTGRES_TYPES, SQLITE_TYPES
 __all__ = ["POSTGRES", "SQLITE"]
 
 _STEPS = (
-    "alter table evidence add column origin {T}",
-    "create index evidence_origin on evidence (brain_id, id) where origin is not null",
+    "alter table evidence add column origin_brain {T}",
+    "create index evidence_origin on evidence (brain_id, id) where origin_brain is not null",
 )
 
 SQLITE = tuple(step.format(**SQLITE_TYPES) for step in _STEPS)
