@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from hindbrain.domain.adoption import AdoptionEvent
 from hindbrain.domain.anchor import AnchorKind
-from hindbrain.domain.card import RANKS, Card, CardEvent, CardId, Link, Role, Status, gave
+from hindbrain.domain.card import ACTIVE, RANKS, Card, CardEvent, CardId, Link, Role, Status, gave
 from hindbrain.domain.evidence import Evidence, EvidenceId
 from hindbrain.domain.ledger import Entry
 from hindbrain.domain.stored import stored_json
@@ -169,7 +169,8 @@ class MemoryCardReads:
         return {id_: words for id_, (_, words) in sorted(self._state.cards.items())}
 
     def withheld(self) -> dict[int, EvidenceId]:
-        cited = {link.evidence_id for card in self.each_card() if card.active for link in self._state.cited([card.id], None)}
+        active = [card.id for card in self.each_card() if card.status in ACTIVE]
+        cited = {link.evidence_id for link in self._state.cited(active, None)}
         held = self._state.live_evidence()
         return {one.turn: one.row.id for one in held if one.row.origin is not None and one.row.id not in cited}
 
