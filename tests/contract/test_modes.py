@@ -151,6 +151,19 @@ def test_rc_023_the_hint_of_each_mode_says_its_rule() -> None:
         assert places == sorted(places), mode
 
 
+@pytest.mark.req("RC-023")
+def test_rc_023_an_answer_in_full_trust_sends_to_the_graph_and_to_compiler_tests_and_logs(world: World) -> None:
+    root = world.brain("x", src__a_py="KETTLE = 1\n")
+    world.at(root).memorize("Kettle", "The kettle is one.", evidence=["src/a.py:1"])
+
+    answer = world.at(root).call("session_handshake")
+    contract = world.at(root).seek("kettle")["agent_runtime_contract"]
+
+    assert (answer["trust_mode"], contract["trust_mode"]) == ("full_trust", "full_trust")
+    for word in ("graph first", "compiler", "tests", "logs"):
+        assert word in str(answer), word
+
+
 def steps(world: World, root: str, **arguments: Any) -> list[dict[str, Any]]:
     recovery = world.at(root).seek(**arguments)["agent_runtime_contract"]["recovery"]
     found: list[dict[str, Any]] = world.at(root).call("recovery_playbook", **recovery["arguments"])["steps"]

@@ -53,6 +53,8 @@ def test_mind_167_sections_come_in_their_order_whatever_the_score(scholar: Schol
     assert [section["name"] for section in asked["sections"]] == [*ORDER, "evidence"]
     assert exact in [item["id"] for item in asked["sections"][3]["items"]]
     assert [section["name"] for section in scholar.context("retry budget")["sections"]] == ORDER
+    spent = scholar.context("retry budget", include_evidence=True, max_items=len(cards) + 1)
+    assert [section["name"] for section in spent["sections"]] == ORDER
     scholar.demote(cards["shu"], status="retired")
     assert list(scholar.shown("retry budget")) == ["dao_tian", "dao_ren", "qi"]
 

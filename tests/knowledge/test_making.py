@@ -1,5 +1,7 @@
 """Cards come to be: distilled, created, raised, edited. Every one begins as a candidate (MIND-029 to 121, 271 to 280)."""
 
+import sqlite3
+from contextlib import closing
 from itertools import product
 from typing import Any
 
@@ -10,6 +12,7 @@ from hindbrain.domain.errors import IllegalMove
 from hindbrain.operations import REGISTRY
 from tests.support.evidence_sources import jsonl
 from tests.support.scholar import Scholar, knowledge_of
+from tests.support.world import World
 
 FIFTEEN = (
     *("statement", "content", "tier", "status", "domain", "field", "supporting_refs", "counterexample_refs", "teaching_refs"),
@@ -360,6 +363,24 @@ def test_mind_040_evidence_card_and_event_are_three_things(scholar: Scholar) -> 
 
     assert scholar.ok("memory.get", evidence_id=seen) == row
     assert "xylophone" not in str(scholar.card(card)) + str(scholar.ok("knowledge.events", card_id=card))
+
+
+@pytest.mark.req("MIND-257")
+def test_mind_257_cards_links_and_events_have_tables_of_their_own(world: World) -> None:
+    scholar = Scholar(world, world.brain("x"))
+    seen = scholar.saw("the xylophone rattled")
+    database = world.home.brain_dir(world.home.project(scholar.root)) / "brain.db"
+
+    def rows() -> dict[str, int]:
+        with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as look:
+            names = ("evidence", "card", "card_link", "card_event")
+            return {name: look.execute(f"select count(*) from {name}").fetchone()[0] for name in names}
+
+    before = rows()
+    scholar.distilled("Fix what rattles.", supporting_refs=[seen])
+
+    assert before == {"evidence": 1, "card": 0, "card_link": 0, "card_event": 0}
+    assert rows() == {"evidence": 1, "card": 1, "card_link": 1, "card_event": 1}
 
 
 @pytest.mark.req("MIND-135", "MIND-091", "MIND-131")
