@@ -14,6 +14,7 @@ RELEASED = {
     4: ("1157ca538e6d71bf", "3ddd41f58d209c4b"),
     5: ("afd4835d07c9da2a", "8dd4c4939b5a417d"),
     6: ("ece49ab6d119d3e1", "150dc563bd393245"),
+    7: ("463da2a7c49f4f9e", "389edde342581c1a"),
 }
 
 
