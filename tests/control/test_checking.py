@@ -114,6 +114,39 @@ def test_ctl_127_paths_are_checked_by_facts_that_were_looked_up() -> None:
     assert not check(spec, Evidence(shown=(hits,), paths=there | {"src/b.py": PathFact(exists=False)})).passed
 
 
+@pytest.mark.parametrize(
+    ("texts", "args", "passes"),
+    [
+        ({"o.txt": "a\n"}, {"text": "a\n"}, True),
+        ({"o.txt": "a\n"}, {"text": "b\n"}, False),
+        ({}, {"text": "a\n"}, False),
+        ({"o.txt": "a\nb\n", "i.txt": "b\na\n"}, {"sources": ["i.txt"], "changes": [["sort_lines", {}]]}, True),
+        ({"o.txt": "b\na\n", "i.txt": "b\na\n"}, {"sources": ["i.txt"], "changes": [["sort_lines", {}]]}, False),
+        ({"o.txt": "ab", "i.txt": "a", "j.txt": "b"}, {"sources": ["i.txt", "j.txt"], "changes": []}, True),
+        ({"o.txt": "a", "i.txt": "a", "j.txt": "b"}, {"sources": ["i.txt", "j.txt"], "changes": []}, False),
+        ({"o.txt": "a", "i.txt": "a"}, {"sources": ["i.txt"], "changes": [["replace", {"old": "x", "new": "y"}]]}, False),
+    ],
+)
+def test_ctl_127_a_file_that_was_made_is_compared_with_the_text_it_must_have(
+    texts: dict[str, str], args: dict[str, object], passes: bool
+) -> None:
+    wrote = shown(2, "write", {"path": "o.txt"}, "wrote 2 characters to o.txt")
+    evidence = Evidence(shown=(wrote,), paths={"o.txt": PathFact(exists=True, size=2)}, texts=texts)
+
+    assert check(CheckSpec(kind="path_equals", args={"path": "o.txt", **args}), evidence).passed is passes
+
+
+def test_ctl_127_a_file_that_was_changed_in_its_place_is_compared_with_what_was_read_before() -> None:
+    read = shown(1, "read", {"path": "o.txt"}, "b\na\n")
+    wrote = shown(2, "write", {"path": "o.txt"}, "wrote 4 characters to o.txt")
+    spec = CheckSpec(kind="path_equals", args={"path": "o.txt", "sources": ["o.txt"], "changes": [["sort_lines", {}]]})
+    there = {"o.txt": PathFact(exists=True, size=4)}
+
+    assert check(spec, Evidence(shown=(read, wrote), paths=there, texts={"o.txt": "a\nb\n"})).passed
+    assert not check(spec, Evidence(shown=(read, wrote), paths=there, texts={"o.txt": "b\na\n"})).passed
+    assert not check(spec, Evidence(shown=(wrote,), paths=there, texts={"o.txt": "a\nb\n"})).passed
+
+
 def test_ctl_126_a_path_that_no_call_touched_proves_nothing() -> None:
     there = {"report.md": PathFact(exists=True, size=9), "empty.md": PathFact(exists=True), "gone.md": PathFact(exists=False)}
     write = shown(1, "write", {"path": "report.md", "content": "x"}, "written")

@@ -106,8 +106,9 @@ def test_ctl_053_the_manifest_goes_to_the_gate_before_the_subtasks_and_names_the
     assert manifest.task_spec == a_spec("Count the lines in a.txt. Sort b.txt into c.txt.")
     assert manifest.dispatched_at == "2026-01-02T00:00:00.000Z"
     assert [one.criterion for one in manifest.task_criteria] == [
-        "the output is one number, counted for a.txt",
+        "the output is one number: lines in a.txt",
         "file c.txt exists and is not empty",
+        "file c.txt has exactly the text of b.txt: sort lines",
     ]
     assert manifest.x.plan_fingerprint.startswith("sha256:")
 
@@ -343,7 +344,9 @@ def test_ctl_076_a_model_that_fails_fails_the_plan_and_no_model_lets_the_rules_p
 def test_ctl_082_what_no_rule_can_plan_is_a_plan_failure():
     desk = Desk()
     desk.plan("make everything nicer")
-    assert desk.voice.last(FAILURE).validator_findings == ("no rule knows a way to: make everything nicer",)
+    assert desk.voice.last(FAILURE).validator_findings == (
+        "without a model, no rule handles everything, nicer in: make everything nicer",
+    )
 
 
 def test_ctl_079_a_plan_is_read_out_of_whatever_a_model_puts_around_it():

@@ -4,7 +4,7 @@ import pytest
 
 from hindbrain.domain.task import TaskSpec
 from hindbrain.engines.calibration import Calibration, Entry
-from hindbrain.engines.goals import goal_of
+from hindbrain.engines.goal_words import goal_of
 from hindbrain.engines.plan_check import PlanRules, checked, fingerprint, remembered
 from hindbrain.engines.planning import Proposal, Reputation, acts_to_ask, propose, request_of
 from hindbrain.engines.transforming import TRANSFORMS
@@ -35,7 +35,7 @@ MORE = (
     'count how often "error" occurs in app.log',
     'count the lines containing "ERR" in app.log',
     "count words in docs/a.md",
-    "count lines of code in all python files",
+    "count the lines of all python files",
     'count the occurrences of "foo"',
     'how many files contain "x"?',
     "convert people.json to people.csv",
@@ -123,9 +123,12 @@ def test_ctl_082_every_way_to_every_goal_is_one_that_tools_and_checks_can_take(t
 
 def test_ctl_082_criteria_come_from_the_verb():
     told = {text: [one.criterion for one in proposed(text).plan.task_criteria] for text in TEN}  # type: ignore[union-attr]
-    assert told["Find all Python files in src"] == ["output names at least one existing path"]
-    assert told["Run the tests"] == ["exit status is 0"]
-    assert told['Create hello.txt with content "hello world"'] == ["file hello.txt exists and is not empty"]
+    assert told["Find all Python files in src"] == ["output names at least one existing path", "src exists"]
+    assert told["Run the tests"] == ["exit status is 0: tests"]
+    assert told['Create hello.txt with content "hello world"'] == [
+        "file hello.txt exists and is not empty",
+        "file hello.txt has exactly the given text",
+    ]
 
 
 def test_ctl_049_ctl_082_one_subtask_per_sentence_or_numbered_line_and_no_more():
@@ -173,11 +176,11 @@ def test_ctl_071_refine_keeps_the_tool_and_changes_its_input():
 
 
 def test_ctl_071_change_path_keeps_the_class_and_changes_the_target():
-    text = 'find files containing "release plan" in docs'
+    text = "count the words of notes.txt"
     first = proposed(text)
-    second = proposed(text, before=first, directive="change_path", blocked_targets=("release plan",))
-    assert CLASSES[second.ways[0].main] == CLASSES[first.ways[0].main] == "search"
-    assert acts(second)[0][1] not in ("release plan", None)
+    second = proposed(text, before=first, directive="change_path", blocked_targets=("notes.txt",))
+    assert CLASSES[second.ways[0].main] == CLASSES[first.ways[0].main]
+    assert acts(second)[0] == ("glob", "**/notes.txt")
 
 
 @pytest.mark.parametrize("directive", ["change_approach", "break_symmetry"])

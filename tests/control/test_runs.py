@@ -113,6 +113,19 @@ def test_ctl_087_ctl_239_ctl_241_a_cancelled_task_ends_its_command_and_says_how_
     assert subprocess.run(["pgrep", "-f", f"^sleep {seconds}$"], capture_output=True, check=False).returncode == 1
 
 
+def test_ctl_247_ctl_327_a_count_of_an_early_round_is_handed_over_though_a_later_round_could_not_repeat_it(yard: Yard) -> None:
+    """The part that cannot be done blocks the tools of the other one; what is left of those waits for a person, who refuses."""
+    task_id = yard.agent.call("run", goal="Read missing_report.txt. Count the python files.", wait_s=0)["task_id"]
+    while (shown := yard.until(task_id, "waiting", "done"))["state"] == "waiting":
+        for one in shown["waiting"]:
+            yard.person.call("task.answer", task_id=task_id, request_id=one["request_id"], allowed=False)
+
+    assert shown["directive"] == "abandon"
+    assert len(shown["rounds"]) >= 3
+    assert [str(one).strip() for one in shown["final"]["output"]["partial"]] == ["3"]
+    assert "Done: count names that match *.py" in shown["rendered"]
+
+
 class SlowLook(Workspaces):
     """Somebody who looks whether a task is alive, and is kept from his answer until it has ended."""
 

@@ -13,7 +13,7 @@ from hindbrain.domain.control import FinalResult, GracefulFailureNote, PlanDirec
 from hindbrain.domain.errors import BoundaryViolation
 from hindbrain.domain.message import MessageType, Role
 from hindbrain.domain.notes import Cancel
-from hindbrain.domain.task import Record, ReplanRequest, SubTask
+from hindbrain.domain.task import Record, ReplanRequest, SubTask, SubTaskOutcome
 from hindbrain.policy.control import DEFAULTS, PATHS, Params
 from hindbrain.services.control.solver import Solver
 from tests.support.roles import RecordingVoice, heard
@@ -487,6 +487,45 @@ def test_ctl_103_ctl_246_ctl_247_ctl_327_giving_up_leaves_what_was_reached_and_w
     assert 2 <= len(result.output["next_moves"]) <= 3
     for text in ("do one", "do two", "two is missing", "[LAW1] rm needs your word", result.output["next_moves"][0]):
         assert text in result.summary
+
+
+def test_ctl_247_ctl_327_what_matched_in_any_round_is_handed_over_once_and_as_it_matched_last() -> None:
+    def part(name: str, *, output: Any = None) -> SubTaskOutcome:
+        verdict = a_fail(f"criterion of {name}") if output is None else a_pass(f"criterion of {name}")
+        return an_outcome(verdict, name=f"{name} {output}", output=output)
+
+    result = Desk().hear(
+        a_request(part("count", output=2), part("list", output=["x"]), part("read")),
+        a_request(part("count", output=3), part("list"), part("read")),
+        a_request(part("count"), part("list"), part("read"), ms=450_000, gap_summary="read is missing"),
+    )
+
+    assert result.directive == "abandon"
+    assert result.output["partial"] == [3, ["x"]]
+    assert result.output["unmet_criteria"] == ["criterion of read"] == list(result.x.unmet_criteria)
+    assert "Done: do count 3; do list ['x']" in result.summary
+    assert "Not done: do read None" in result.summary
+
+
+def test_ctl_247_two_parts_with_the_same_criteria_stay_two() -> None:
+    same = [an_outcome(a_pass("exit status is 0"), name=name, output=name) for name in ("one", "two")]
+    failed = [an_outcome(a_fail("exit status is 0"), name=name) for name in ("one", "two")]
+    bad = an_outcome(a_fail("other"), name="three")
+
+    result = Desk().hear(a_request(*same, bad), a_request(*failed, bad, ms=450_000))
+
+    assert result.output["partial"] == ["one", "two"]
+
+
+@pytest.mark.parametrize("last", [PlanFailure(task_id="t1", round=2, reason="no way is left"), Cancel(task_id="t1")])
+def test_ctl_247_ctl_327_partial_results_survive_a_plan_that_fails_and_a_cancellation(last: Record) -> None:
+    done, again = an_outcome(a_pass("a"), name="one", output=3), an_outcome(a_fail("a"), name="one")
+    failed = an_outcome(a_fail("b"), name="two")
+
+    result = Desk().hear(a_request(done, failed), a_request(again, failed), last)
+
+    assert result.output["partial"] == [3]
+    assert result.output["unmet_criteria"] == ["b"]
 
 
 @pytest.mark.parametrize(

@@ -52,6 +52,7 @@ Mode = Literal["verifiable", "plausible"]
 CheckKind = Literal[
     "path_exists",
     "path_nonempty",
+    "path_equals",
     "exit_status",
     "contains",
     "regex",

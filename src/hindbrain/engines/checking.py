@@ -10,9 +10,11 @@ import regex  # type: ignore[import-untyped]  # it comes without types
 from hindbrain.domain.task import CheckSpec
 from hindbrain.engines.json_paths import PathWrong, value_at
 from hindbrain.engines.showing import Shown, exit_status, failed, lines, looks, proving, words_of
+from hindbrain.engines.transforming import BadTransform, apply
 from hindbrain.policy.checks import CHECKS, PATHS_LOOKED_AT, REGEX_SECONDS
+from hindbrain.policy.tools import KEPT_CUT
 
-__all__ = ["Evidence", "Finding", "PathFact", "asked_paths", "check"]
+__all__ = ["Evidence", "Finding", "PathFact", "asked_paths", "asked_texts", "check"]
 
 _NUMBER = regex.compile(r"(?<![\w.])[-+]?\d+(?:,\d{3})*(?:\.\d+)?(?![\w]|\.\d)")
 _AT_LINE = regex.compile(r"^(.+?):\d+(?::.*)?$")
@@ -32,6 +34,7 @@ class Evidence:
 
     shown: tuple[Shown, ...]
     paths: Mapping[str, PathFact] = field(default_factory=dict)
+    texts: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +56,14 @@ def asked_paths(spec: CheckSpec, shown: tuple[Shown, ...]) -> tuple[str, ...]:
         named = dict.fromkeys(path for one in _aimed(spec, proving(shown)) for path in _named_paths(one.text))
         return tuple(named)[:PATHS_LOOKED_AT]
     return ()
+
+
+def asked_texts(spec: CheckSpec, shown: tuple[Shown, ...]) -> tuple[str, ...]:
+    """The files whose text a check compares: the one that was made, and what it was made from."""
+    if spec.kind != "path_equals":
+        return ()
+    read = (one.call.target for one in _reads(shown) if one.call.target)
+    return tuple(dict.fromkeys((str(spec.args.get("path", "")), *map(str, spec.args.get("sources", ())), *read)))
 
 
 def check(spec: CheckSpec, evidence: Evidence) -> Finding:
@@ -105,6 +116,64 @@ def _path(spec: CheckSpec, evidence: Evidence) -> Finding:
 def _names(shown: Shown, path: str) -> bool:
     plain = path.removeprefix("./").rstrip("/")
     return any(plain in word for word in words_of(shown.call.input)) or plain in shown.text
+
+
+def _reads(shown: tuple[Shown, ...]) -> tuple[Shown, ...]:
+    return tuple(one for one in proving(shown) if one.call.tool == "read")
+
+
+def _text_equals(spec: CheckSpec, evidence: Evidence) -> Finding:
+    """Whether a file has the text that it must have."""
+    path = str(spec.args["path"])
+    there = _path(CheckSpec(kind="path_exists", args={"path": path}), evidence)
+    if not there.passed:
+        return there
+    has = evidence.texts.get(path)
+    if has is None:
+        return Finding(passed=False, evidence=f"{path} cannot be read as text", remedy=f"Write {path} as text.")
+    try:
+        wanted = (str(spec.args["text"]),) if "text" in spec.args else _made_from(spec, evidence, path)
+    except BadTransform as wrong:
+        return Finding(passed=False, evidence=str(wrong), remedy="Use a source that has what the goal names.")
+    if has in wanted:
+        return Finding(passed=True, evidence=f"{path} has the text that was asked for", event_ids=there.event_ids)
+    return Finding(passed=False, evidence=f"{path} has another text than was asked for", remedy=f"Write {path} again.")
+
+
+def _made_from(spec: CheckSpec, evidence: Evidence, path: str) -> tuple[str, ...]:
+    """The texts that the sources and changes of a check lead to: sources are joined as they are, or each on lines of its own."""
+    changes = [(str(name), args) for name, args in spec.args.get("changes", ())]
+    reads = _reads(evidence.shown)
+    sources = [str(one) for one in spec.args.get("sources", ())]
+    if len(sources) == 1:
+        text, changed = _source_text(sources[0], reads[-1] if reads else None, evidence, path)
+        left = changes[1:] if changed else changes
+        for name, args in left:
+            if name == "replace" and str(args.get("old", "")) not in text:
+                raise BadTransform(f"{_short(str(args.get('old', '')))!r} does not occur in {sources[0]}")
+            text = apply(name, text, args)
+        return (text,)
+    texts = [evidence.texts.get(one) for one in sources]
+    if path in sources or any(one is None for one in texts):
+        raise BadTransform("a source cannot be read as text")
+    known = [one for one in texts if one is not None]
+    on_lines = "".join(one if one.endswith("\n") or last else one + "\n" for one, last in _with_last(known))
+    return "".join(known), on_lines
+
+
+def _with_last(texts: list[str]) -> list[tuple[str, bool]]:
+    return [(one, number == len(texts)) for number, one in enumerate(texts, 1)]
+
+
+def _source_text(named: str, read: Shown | None, evidence: Evidence, path: str) -> tuple[str, bool]:
+    """The text that a file was made from, and whether the first change was already made as it was read. A file that was changed
+    in its place is known only by what the call showed before."""
+    source = named if read is None else read.call.target or named
+    if source != path and (text := evidence.texts.get(source)) is not None:
+        return text, False
+    if read is None or len(read.text) >= KEPT_CUT:
+        raise BadTransform(f"{source} is too long, or was not read as text, so the result cannot be compared with it")
+    return read.text, "then" in read.call.input
 
 
 def _exit(spec: CheckSpec, evidence: Evidence) -> Finding:
@@ -270,6 +339,7 @@ def _short(text: str, most: int = 160) -> str:
 _MADE: Mapping[str, Callable[[CheckSpec, Evidence], Finding]] = {
     "path_exists": _path,
     "path_nonempty": _path,
+    "path_equals": _text_equals,
     "exit_status": _exit,
     "contains": _contains,
     "regex": _regex,

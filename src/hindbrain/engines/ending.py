@@ -6,7 +6,7 @@ from typing import Any
 
 from hindbrain.domain.task import SubTaskOutcome
 from hindbrain.engines.directive import Tried, union
-from hindbrain.engines.gradient import Measured, failure_class
+from hindbrain.engines.gradient import failure_class
 from hindbrain.engines.solving import Decision
 from hindbrain.policy.control import NEXT_MOVES, TARGET_CHARS
 
@@ -42,8 +42,11 @@ def merged(outcomes: Sequence[SubTaskOutcome]) -> Any:
     return outputs[0] if len(outputs) == 1 else outputs or None
 
 
-def unmet(measured: Measured) -> tuple[str, ...]:
-    return union((), (failure.criterion for failure in measured.failures))
+def unmet(decision: Decision) -> tuple[str, ...]:
+    """The criteria that failed in the last round, without those that a part met in an earlier one."""
+    met = {one.criterion for outcome in _done(decision.after.best) for one in outcome.success_criteria}
+    missing = union((), (failure.criterion for failure in decision.measured.failures))
+    return tuple(one for one in missing if one not in met) if decision.directive == "abandon" else missing
 
 
 def evidence_ids(outcomes: Sequence[SubTaskOutcome]) -> tuple[str, ...]:
@@ -64,7 +67,7 @@ def law_lines(outcomes: Sequence[SubTaskOutcome]) -> tuple[str, ...]:
 def success_summary(decision: Decision) -> str:
     """Good enough, with everything that is missing."""
     lines = [f"Good enough (D {decision.loss.D:g}): {decision.after.intent}", *law_lines(decision.after.outcomes)]
-    missing = unmet(decision.measured)
+    missing = unmet(decision)
     if missing:
         lines.append("Not met: " + "; ".join(missing))
     return "\n".join(lines)
@@ -72,7 +75,7 @@ def success_summary(decision: Decision) -> str:
 
 def abandon_summary(decision: Decision, moves: Sequence[str]) -> str:
     """Why it was given up, what is done, what is not, where the gap is, and what could be tried next."""
-    outcomes = decision.after.outcomes
+    outcomes = decision.after.best
     done = [outcome.intent for outcome in _done(outcomes)]
     failed = [outcome.intent for outcome in outcomes if outcome.status == "failed"]
     return "\n".join(
@@ -89,9 +92,9 @@ def abandon_summary(decision: Decision, moves: Sequence[str]) -> str:
 
 def partial_output(decision: Decision, moves: Sequence[str]) -> dict[str, Any]:
     return {
-        "partial": [outcome.output for outcome in _done(decision.after.outcomes)],
+        "partial": [outcome.output for outcome in _done(decision.after.best)],
         "next_moves": list(moves),
-        "unmet_criteria": list(unmet(decision.measured)),
+        "unmet_criteria": list(unmet(decision)),
     }
 
 
@@ -100,7 +103,7 @@ def next_moves(decision: Decision) -> tuple[str, ...]:
     least, most = NEXT_MOVES
     if decision.abandon_reason == "cancelled":
         return ("Start it again when it is wanted.", f"See how far it came: hindbrain task show {decision.after.task_id}")
-    missing = unmet(decision.measured)
+    missing = unmet(decision)
     first = f"“{missing[0]}”" if missing else "the goal"
     tools = ", ".join(decision.after.tools)
     by_class = {
@@ -109,7 +112,7 @@ def next_moves(decision: Decision) -> tuple[str, ...]:
         "mixed": f"Say in smaller steps how {first} can be shown.",
     }
     moves = [by_class[failure_class(decision.loss.P)]]
-    if done := _done(decision.after.outcomes):
+    if done := _done(decision.after.best):
         moves.append("Keep what is done and ask only for the rest: " + "; ".join(outcome.intent for outcome in done))
     if decision.abandon_reason == "budget":
         moves.append(

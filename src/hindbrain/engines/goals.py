@@ -1,13 +1,18 @@
-"""Goals: what a sentence asks for, read by rules. Knows kinds of goals and their parts; how they are reached is in `ways`."""
+"""Goals: what a sentence asks for, read by rules. Knows kinds of goals and their parts; how they are reached is in `ways`.
+
+A sentence is a goal only if every word of it is accounted for (`goal_words`). A word that is left would be dropped, and the goal
+would be reported as done without it."""
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from hindbrain.engines.wording import PATH, QUOTED, paths_in, plain, quoted_in
+from hindbrain.policy.goal_words import COMMAND_PROSE
+from hindbrain.policy.perceiving import ACTIONS
 from hindbrain.policy.planning import FILE_ENDINGS, FILE_KINDS
 
-__all__ = ["Goal", "goal_of"]
+__all__ = ["Goal", "readings_of", "without_lead"]
 
 _LEAD = re.compile(
     r"^(?:please|kindly|then|next|afterwards|finally|first|now|also|and"
@@ -77,12 +82,13 @@ _DENIES = re.compile(
     r"|n['\u2019]t\b"
 )
 _DIFFERS = re.compile(r"\bdiffer(?:s|ent|ently)?\b")
-# Words beside which a sentence about files says nothing more than which names are meant.
-_ONLY_NAMES = re.compile(
-    r"(?:count|how|many|find|list|search|locate|look|show|which|where|what|get|all|the|an?|of|any|every|each|files?|folders?"
-    r"|director(?:y|ies)|there|are|is|in|under|within|inside|below|project|workspace|repo(?:sitory)?|th(?:is|at|ese|ose)|my|our|its"
-    r"|here|for|me|called|named?|names|match(?:es|ing)?|ha(?:ve|s)|do|we|exists?|total|number|and|tree|dir|with|please|us|you|it)"
+# A text that is given without quotes follows a colon; without one it may only be described: "with the text of README.md".
+_LITERAL = re.compile(
+    r"\b(?:with (?:the )?(?:text|contents?|line|words?|phrase|string)|saying|reading|that (?:says|reads))\s*:\s*(?P<text>\S.*)$",
+    re.IGNORECASE | re.DOTALL,
 )
+# A name that stands for itself without quotes, as TODO or retry_limit do; other words may describe what is meant.
+_IDENTIFIER = re.compile(r"(?=.*[^a-z])[\w.$#@-]+", re.ASCII)
 _EXISTS = re.compile(
     r"(?:verify|check|make|sure|ensure|confirm|assert|validate|does|do|is|are|that|whether|if|the|both|all|files?|and|or"
     r"|exists?|there|here|present|was|were|has|have|been|created|it|in|this|project|workspace|repository|still|now|really)"
@@ -101,37 +107,28 @@ class Goal:
     after: bool = False  # the sentence says that it comes after the one before
 
 
-def goal_of(sentence: str) -> Goal | None:
-    """The goal of a sentence; None where no rule knows it."""
-    text, after = sentence.strip(), bool(_AFTER.match(sentence.strip()))
+def without_lead(sentence: str) -> str:
+    """A sentence without the words before its verb that ask for nothing: please, then, could you."""
+    text = sentence.strip()
     while (lead := _LEAD.match(text)) is not None:
         text = text[lead.end() :]
-    for begins, read in _READERS:
+    return text
+
+
+def readings_of(sentence: str) -> tuple[tuple[str, Goal | None], ...]:
+    """What each rule whose verb begins the sentence makes of it: the kind it would be, and the goal where its parts are there."""
+    text, after = without_lead(sentence), bool(_AFTER.match(sentence.strip()))
+    found: list[tuple[str, Goal | None]] = []
+    for begins, kind, read in _READERS:
         if begins.match(text):
             goal = read(text)
-            if goal is not None:
-                return Goal(
-                    kind=goal.kind,
-                    sentence=sentence.strip(),
-                    parts=goal.parts,
-                    files=goal.files,
-                    changes=goal.changes,
-                    after=after,
-                )
-    return None
+            found.append((kind if goal is None else goal.kind, goal and replace(goal, sentence=sentence.strip(), after=after)))
+    return tuple(found)
 
 
 def _denied(text: str) -> bool:
     """Whether a sentence says no anywhere but in what it quotes or names."""
     return _DENIES.search(PATH.sub(" ", plain(text))) is not None
-
-
-def _only_names(text: str, pattern: str, place: str) -> bool:
-    """Whether a sentence says nothing of files but their names and their place; else a condition would go unheard."""
-    known = {*re.findall(r"\w+", place.lower()), *re.findall(r"\w+", pattern.lower())}
-    kinds = {form for word in FILE_KINDS for form in (word, f"{word}s") if FILE_KINDS[word] == pattern}
-    words = set(re.findall(r"\w+", PATH.sub(" ", plain(text)))) - known - kinds
-    return all(_ONLY_NAMES.fullmatch(word) for word in words)
 
 
 def _place(text: str) -> str:
@@ -168,7 +165,7 @@ def _pattern(text: str) -> str:
 
 
 def _needle(text: str) -> str:
-    """The text that is to be found: what is quoted, else what stands behind the word that asks for it."""
+    """The text that is to be found: what is quoted, else the name behind the word that asks for it."""
     quotes = [one for one in quoted_in(text) if one.strip()]
     holding = _HOLDING.search(text)
     if holding is not None:
@@ -178,13 +175,19 @@ def _needle(text: str) -> str:
         if quotes:
             return quotes[0]
         word = re.split(r"\s+(?:in|under|within|inside)\s+|[,;?!]", text[holding.end() :].strip(), maxsplit=1)[0]
-        return re.sub(r"^(?:the|a|an)\s+(?:text|word|string|phrase)?\s*", "", word.strip().rstrip(".")).strip()
+        return _identifier(re.sub(r"^(?:the|a|an)\s+(?:text|word|string|phrase)?\s*", "", word.strip().rstrip(".")))
     searched = re.match(r"\s*(?:search|grep|look)(?:\s+for)?\s+", text, re.IGNORECASE)
     if searched is not None:
         if quotes:
             return quotes[0]
-        return re.split(r"\s+(?:in|under|within|inside)\s+|[,;?!]", text[searched.end() :], maxsplit=1)[0].strip().rstrip(".")
+        return _identifier(
+            re.split(r"\s+(?:in|under|within|inside)\s+|[,;?!]", text[searched.end() :], maxsplit=1)[0].rstrip(".")
+        )
     return ""
+
+
+def _identifier(word: str) -> str:
+    return word.strip() if _IDENTIFIER.fullmatch(word.strip()) else ""
 
 
 def _destination(text: str) -> str:
@@ -220,7 +223,8 @@ def _count(text: str) -> Goal | None:
         if files:
             return Goal(kind="count_in_file", sentence=text, parts={"what": what, "text": needle}, files=files[:1])
         if what in ("matches", "matching_lines"):
-            return Goal(kind="count_text", sentence=text, parts={"text": needle, "place": place, "pattern": _named_pattern(text)})
+            parts = {"text": needle, "place": place, "pattern": _named_pattern(text), "what": what}
+            return Goal(kind="count_text", sentence=text, parts=parts)
         return Goal(kind="count_in_files", sentence=text, parts={"what": what, "pattern": _pattern(text), "place": place})
     if what == "files" or files or place:
         if needle and _HOLDING.search(text):
@@ -229,9 +233,7 @@ def _count(text: str) -> Goal | None:
                 sentence=text,
                 parts={"text": needle, "place": place, "pattern": _named_pattern(text), "what": "files"},
             )
-        pattern = _pattern(text)
-        if _only_names(text, pattern, place):
-            return Goal(kind="count_files", sentence=text, parts={"pattern": pattern, "place": place})
+        return Goal(kind="count_files", sentence=text, parts={"pattern": _pattern(text), "place": place})
     return None
 
 
@@ -284,7 +286,7 @@ def _there(text: str, files: tuple[str, ...]) -> Goal | None:
 
 
 def _transform(text: str) -> Goal | None:
-    spoken = plain(text)
+    spoken = PATH.sub(" ", plain(text))  # a file called unique.txt asks for no change
     into = _destination(text)
     files = _sources(text, into)
     replaced = re.search(r"\breplace\b", spoken) is not None
@@ -301,8 +303,8 @@ def _transform(text: str) -> Goal | None:
         ]
     quotes = quoted_in(text)
     if replaced:
-        pair = _pair(text, quotes)
-        if pair is None:
+        pair = quotes[:2]
+        if len(pair) < 2:
             return None
         changes = [(0, "replace", {"old": pair[0], "new": pair[1]})]
         files = tuple(path for path in files if path not in pair)
@@ -320,13 +322,6 @@ def _transform(text: str) -> Goal | None:
     return Goal(kind="transform", sentence=text, parts={"into": into}, files=files[:1], changes=ordered)
 
 
-def _pair(text: str, quotes: tuple[str, ...]) -> tuple[str, str] | None:
-    if len(quotes) >= 2:
-        return quotes[0], quotes[1]
-    words = re.search(r"\breplace\s+(?:all\s+|every\s+)?(\S+)\s+(?:with|by)\s+(\S+)", text, re.IGNORECASE)
-    return (words[1], words[2].rstrip(".,;")) if words else None
-
-
 def _ending(path: str) -> str:
     return path.rsplit(".", 1)[-1].lower() if "." in path else ""
 
@@ -338,22 +333,20 @@ def _concat(text: str) -> Goal | None:
 
 
 def _create(text: str) -> Goal | None:
-    content = re.search(
-        r"\b(?:with(?: the)?(?: content| text| line| words?)?|contain(?:s|ing)?|that (?:says|reads|contains)|saying|reading)"
-        r"\b[\s:]*",
-        text,
-        re.IGNORECASE,
-    )
+    """A file with a text that is given word for word: quoted, or after a word that announces it. What is only described, no rule
+    can write."""
     quotes = quoted_in(text)
     files = [path for path in paths_in(text) if path not in quotes] or [
         name for name in quotes if re.fullmatch(r"[\w./-]+\.\w{1,8}", name)
     ]
-    if not files:
+    if not files or re.match(
+        r"add\b(?! (?:an? |the )?(?:new )?file\b)", text, re.IGNORECASE
+    ):  # to add to a file is not to make it
         return None
     path = files[0]
     told = [one for one in quotes if one != path]
-    if not told and content is not None:
-        told = [text[content.end() :].strip()]
+    if not told and (given := _LITERAL.search(text)) is not None:
+        told = [given["text"].strip()]
     return Goal(kind="create", sentence=text, parts={"content": told[0]}, files=(path,)) if told and told[0] else None
 
 
@@ -363,7 +356,7 @@ def _run(text: str) -> Goal | None:
     if quote is not None:
         return Goal(kind="command", sentence=text, parts={"command": quoted_in(quote.group())[0]})
     spoken = text.lower().rstrip(".")
-    if re.search(r"\b(?:the |all |unit |my |our |project'?s? )*tests?\b|\btest suite\b", spoken) and not re.match(
+    if re.search(r"\btests?\b", PATH.sub(" ", spoken)) and not re.match(
         r"(?:run|execute)\s+\S*(?:pytest|npm|make|cargo|go|python)\b", spoken
     ):
         place = [path for path in paths_in(text) if path.endswith(".py") or "/" in path]
@@ -373,7 +366,7 @@ def _run(text: str) -> Goal | None:
         text,
         re.IGNORECASE,
     )
-    if command and not re.match(r"(?:the|a|an|my|our|it|this)\b", command[1], re.IGNORECASE):
+    if command and not COMMAND_PROSE & set(QUOTED.sub(" ", command[1]).lower().split()):
         return Goal(kind="command", sentence=text, parts={"command": command[1].strip()})
     return Goal(kind="build", sentence=text) if re.match(r"build\b", spoken) else None
 
@@ -383,9 +376,11 @@ def _find(text: str) -> Goal | None:
     if _denied(text):
         return None
     needle, place = _needle(text), _place(text)
-    ranked = re.search(r"\b(largest|biggest|big|large|newest|latest|recent|oldest)\b", spoken)
+    ranked = re.search(r"\b(largest|biggest|newest|latest|oldest)\b", spoken)
     if ranked and re.search(r"\bfiles?\b", spoken):
-        return Goal(kind="ranked_files", sentence=text, parts={"by": ranked[1], "pattern": _pattern(text), "place": place})
+        one = "" if re.search(r"\bfiles\b", spoken) else "yes"
+        parts = {"by": ranked[1], "one": one, "pattern": _pattern(text), "place": place}
+        return Goal(kind="ranked_files", sentence=text, parts=parts)
     if needle and (_HOLDING.search(text) or re.match(r"\s*(?:search|grep|look)\b", text, re.IGNORECASE)):
         files = _sources(text)
         single = files[0] if files and files[0] not in quoted_in(text) else ""
@@ -394,10 +389,8 @@ def _find(text: str) -> Goal | None:
             sentence=text,
             parts={"text": needle, "place": place, "pattern": _named_pattern(text) if not single else "", "file": single},
         )
-    if re.search(r"\bfiles?\b|\bfolders?\b|\bdirector", spoken) or paths_in(text) or place:
-        pattern = _pattern(text)
-        named = _only_names(text, pattern, place)
-        return Goal(kind="find_files", sentence=text, parts={"pattern": pattern, "place": place}) if named else None
+    if re.search(r"\bfiles?\b", spoken) or paths_in(text) or place:
+        return Goal(kind="find_files", sentence=text, parts={"pattern": _pattern(text), "place": place})
     quotes = [one for one in quoted_in(text) if one.strip()]
     return (
         Goal(kind="find_text", sentence=text, parts={"text": quotes[0], "place": place, "pattern": "", "file": ""})
@@ -414,8 +407,15 @@ def _read(text: str) -> Goal | None:
 
 
 def _recall(text: str) -> Goal | None:
-    asked = re.match(r".*?\b(?:about|of|on|for|recall|remember)\b\s*(.+?)[?.!]*$", text, re.IGNORECASE | re.DOTALL)
-    return Goal(kind="recall", sentence=text, parts={"query": asked[1] if asked else text})
+    asked = re.match(
+        r"(?:recall|what (?:do|did) (?:we|you|i) (?:know|remember|decide)|what is known|ask (?:the |my |our )?memory)"
+        r"(?:\s+(?:about|of|on|for))?\s+(.+?)[?.!]*$",
+        text,
+        re.IGNORECASE | re.DOTALL,
+    )
+    if asked is None or paths_in(text) or ACTIONS & set(plain(asked[1]).split()):  # what else is to be done with it
+        return None
+    return Goal(kind="recall", sentence=text, parts={"query": asked[1]})
 
 
 _CHANGES: tuple[tuple[str, str, Mapping[str, object]], ...] = (
@@ -436,20 +436,21 @@ def _begins(words: str) -> re.Pattern[str]:
     return re.compile(rf"(?:{words})\b", re.IGNORECASE)
 
 
-# The first whose words begin the sentence and who can read it.
+# The words that begin a sentence, the kind it is most likely of, and the rule that reads it.
 _READERS = (
-    (_begins("count|how many|how often"), _count),
+    (_begins("count|how many|how often"), "count_files", _count),
     (
         _begins(
             "sort|dedupe|deduplicate|remove|drop|uppercase|upper-case|lowercase|lower-case|convert|replace|reverse|number|transform|change|turn|make|rewrite|substitute"
         ),
+        "transform",
         _transform,
     ),
-    (_begins("concatenate|join|merge|combine|append"), _concat),
-    (_begins("create|write|make|save|add|put|generate"), _create),
-    (_begins("verify|check|make sure|ensure|confirm|assert|does|do|is|are|validate|compare"), _verify),
-    (_begins("run|execute|test|tests|build|check"), _run),
-    (_begins("read|show|print|display|open|cat|get|what does"), _read),
-    (_begins("find|list|search|locate|grep|look|show|which|where|get"), _find),
-    (_begins("recall|remember|ask|what do|what did|what is known"), _recall),
+    (_begins("concatenate|join|merge|combine"), "concat", _concat),
+    (_begins("create|write|make|save|add|put|generate"), "create", _create),
+    (_begins("verify|check|make sure|ensure|confirm|assert|does|do|is|are|validate|compare"), "file_holds", _verify),
+    (_begins("run|execute|test|tests|build|check"), "command", _run),
+    (_begins("read|show|print|display|open|cat|get|what does"), "read", _read),
+    (_begins("find|list|search|locate|grep|look|show|which|where|get"), "find_files", _find),
+    (_begins("recall|ask|what do|what did|what is known"), "recall", _recall),
 )

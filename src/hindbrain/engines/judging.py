@@ -112,7 +112,7 @@ def mechanical(criteria: Sequence[Criterion], evidence: Evidence, intent: str) -
 
 
 def _of_output(spec: CheckSpec | None) -> bool:
-    return spec is None or spec.kind not in ("path_exists", "path_nonempty", "exit_status")
+    return spec is None or spec.kind not in ("path_exists", "path_nonempty", "path_equals", "exit_status")
 
 
 def _one(criterion: Criterion, evidence: Evidence, refused: tuple[Shown, ...], nothing: tuple[Shown, ...]) -> Found:

@@ -10,7 +10,7 @@ from hindbrain.engines.judging import Found, mechanical, not_shown
 from hindbrain.engines.showing import Shown, as_text, failed, words_of
 from hindbrain.engines.supporting import unsupported, untouched
 from hindbrain.policy.checks import DRIFT, DRIFT_CRITERION
-from hindbrain.policy.tools import SNIPPET_CUT
+from hindbrain.policy.tools import NEAREST, SNIPPET_CUT
 
 __all__ = ["corrections", "drift", "evidence_of", "gap_summary", "invented", "merged", "summary", "task_found"]
 
@@ -119,4 +119,13 @@ def gap_summary(outcomes: Sequence[SubTaskOutcome], verdicts: Sequence[Verdict] 
 def summary(outcomes: Sequence[SubTaskOutcome], verdicts: Sequence[Verdict]) -> str:
     """What was shown, in one line; only what was judged."""
     done = "; ".join(dict.fromkeys(one.intent for one in outcomes))
-    return f"{done}: {len(verdicts)} of {len(verdicts)} criteria shown by tool calls"
+    told = f"{done}: {len(verdicts)} of {len(verdicts)} criteria shown by tool calls"
+    return "\n".join((told, *_stand_ins(outcomes)))
+
+
+def _stand_ins(outcomes: Sequence[SubTaskOutcome]) -> tuple[str, ...]:
+    """The files that were used in place of one that the request names."""
+    calls = [call for outcome in outcomes for call in outcome.tool_calls if call.error is None and NEAREST in call.input]
+    return tuple(
+        dict.fromkeys(f"Used {call.target} for {call.input[NEAREST]}." for call in calls if call.target != call.input[NEAREST])
+    )

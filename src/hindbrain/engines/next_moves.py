@@ -5,6 +5,7 @@ from typing import Any
 
 from hindbrain.domain.plan import Draft
 from hindbrain.domain.task import SubTaskOutcome
+from hindbrain.engines.goal_words import Refusal
 from hindbrain.engines.goals import Goal
 from hindbrain.engines.plan_check import acts_of, normal
 from hindbrain.engines.ways import Way, ways_to
@@ -18,9 +19,19 @@ def partial_of(outcomes: Sequence[SubTaskOutcome]) -> tuple[Any, ...]:
     return tuple(one.output for one in outcomes if one.status == "matched")
 
 
-def moves_after(outcomes: Sequence[SubTaskOutcome], goals: Sequence[Goal] = (), gone: Collection[str] = ()) -> tuple[str, ...]:
+_MODEL = "Set a model, which can plan what no rule can: `hindbrain control models` shows whether one is set, and how to set it."
+
+
+def moves_after(
+    outcomes: Sequence[SubTaskOutcome],
+    goals: Sequence[Goal] = (),
+    gone: Collection[str] = (),
+    refused: Sequence[Refusal] = (),
+) -> tuple[str, ...]:
     """What to do next: first the obstacle that was met, then a way that was not tried, then the part that is left.
-    `gone` are the ways of all rounds, in their words."""
+    `gone` are the ways of all rounds, in their words. A goal that was refused needs other words, or a model."""
+    if refused and not outcomes:
+        return _instead(goals, refused)
     failed = [one for one in outcomes if one.status == "failed" and not one.x.skipped]
     moves: list[str] = []
     for outcome in failed:
@@ -44,9 +55,19 @@ def moves_after(outcomes: Sequence[SubTaskOutcome], goals: Sequence[Goal] = (), 
     if failed and failed[0].failure_reason:
         moves.append(f"Say in the goal what is meant, for this was in the way: {failed[0].failure_reason[:160]}")
     moves.append("Name the files by their path from the workspace, and what the result has to show.")
-    moves.append("Let a model plan what no rule knows: `hindbrain control models` says whether one is set, and how to set it.")
+    moves.append(_MODEL)
     least, most = NEXT_MOVES
     return tuple(dict.fromkeys(moves))[: max(least, most)]
+
+
+def _instead(goals: Sequence[Goal], refused: Sequence[Refusal]) -> tuple[str, ...]:
+    """What would work in place of a goal with words that no rule accounts for."""
+    first = refused[0]
+    without = f", without {', '.join(first.words)}" if first.words else ""
+    moves = [f"Ask for less, in a form that rules can plan{without}. For example: {first.form}", _MODEL]
+    if goals:
+        moves.append("Ask only for the part that rules can plan: " + " ".join(f"{one.sentence.rstrip('.')}." for one in goals))
+    return tuple(moves[: NEXT_MOVES[1]])
 
 
 def _acts(way: Way) -> tuple[tuple[str, str], ...]:

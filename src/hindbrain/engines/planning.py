@@ -1,6 +1,7 @@
 """Planning without a model: of the ways to each goal, the first that nothing forbids. What was blocked stays blocked; memory puts
 a way in front or keeps it back. Where it leaves no way at all, who asks anew, or names the very thing, outweighs it."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import combinations, islice
@@ -9,10 +10,12 @@ from hindbrain.domain.plan import Draft, Plan
 from hindbrain.domain.task import OverriddenRule, TaskSpec
 from hindbrain.engines.calibration import Calibration, forbidden_by, mentions
 from hindbrain.engines.goal_criteria import criteria_for
-from hindbrain.engines.goals import Goal, goal_of
+from hindbrain.engines.goal_words import Refusal, read
+from hindbrain.engines.goals import Goal
 from hindbrain.engines.plan_check import Forbidden, PlanRules, acts_of, checked, normal
 from hindbrain.engines.ways import Way, reads_of, ways_to, writes_of
 from hindbrain.engines.wording import parts_of, sentences_of
+from hindbrain.policy.goal_words import FORMS, FUNCTION_WORDS
 from hindbrain.policy.planning import COMBINATIONS, TOOL_DISTRUST
 
 __all__ = ["Act", "Proposal", "Reputation", "Request", "acts_to_ask", "propose", "request_of"]
@@ -22,10 +25,10 @@ Act = tuple[str, str]  # a tool and its target
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """A task as its goals; `unread` are the sentences that no rule knows."""
+    """A task as its goals; `refused` are the sentences of which no rule accounts for every word."""
 
     goals: tuple[Goal, ...]
-    unread: tuple[str, ...] = ()
+    refused: tuple[Refusal, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,14 +61,32 @@ class Proposal:
 
 
 def request_of(spec: TaskSpec) -> Request:
-    """The goals of a task: of the whole text where the intent is its first sentence, else of the intent, which says more."""
-    first = next(iter(sentences_of(spec.raw_input)), "")
-    whole = " ".join(first.split()) == spec.intent
-    parts = parts_of(spec.raw_input if whole else spec.intent)
-    read = [(part, goal_of(part)) for part in parts]
+    """The goals of a task: of the whole text whose first sentence is the intent, be it the request or an answer to a question.
+    An intent that nobody typed may say less than the request, so the request is read as well."""
+    typed = (spec.raw_input, *(one.a for one in reversed(spec.x.clarifications)))
+    whole = next((text for text in typed if " ".join(next(iter(sentences_of(text)), "").split()) == spec.intent), None)
+    found = [read(part) for part in parts_of(whole if whole is not None else spec.intent)]
+    if whole is None:
+        found += _unsaid(spec)
     return Request(
-        goals=tuple(goal for _, goal in read if goal is not None), unread=tuple(part for part, goal in read if goal is None)
+        goals=tuple(one for one in found if isinstance(one, Goal)),
+        refused=tuple(one for one in found if isinstance(one, Refusal)),
     )
+
+
+def _unsaid(spec: TaskSpec) -> list[Refusal]:
+    """The sentences of a request with words that its intent does not repeat."""
+    said = {word.lower() for word in _words(spec.intent)} | FUNCTION_WORDS
+    found = []
+    for part in parts_of(spec.raw_input):
+        words = tuple(dict.fromkeys(word for word in _words(part) if word.lower() not in said))
+        if words:
+            found.append(Refusal(sentence=part, words=words, form=FORMS["count_files"]))
+    return found
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"[^\W_]+", text)
 
 
 def acts_to_ask(request: Request) -> tuple[Act, ...]:
@@ -87,9 +108,9 @@ def propose(
     before: tuple[Way, ...] = (),
 ) -> Proposal:
     """The first combination of ways that the check of plans lets through."""
-    if request.unread or not request.goals:
-        said = "; ".join(request.unread) or spec.intent
-        return Proposal(plan=None, findings=(f"no rule knows a way to: {said}",))
+    if request.refused or not request.goals:
+        told = tuple(map(_refused, request.refused))
+        return Proposal(plan=None, findings=told or (f"no rule knows a way to: {spec.intent}",))
     ranked: list[tuple[Way, ...]] = []
     free = rules
     yielded: list[OverriddenRule] = []
@@ -211,14 +232,14 @@ def _plan(goals: tuple[Goal, ...], chosen: tuple[Way, ...]) -> Plan:
         drafts.append(
             Draft(
                 intent=way.says,
-                success_criteria=criteria_for(goal),
+                success_criteria=criteria_for(goal, way),
                 context=f"Asked for: {goal.sentence}",
                 sequence=sequence,
                 tool_hints=tuple(dict.fromkeys(step.tool for step in way.steps)),
                 steps=way.steps,
             )
         )
-    criteria = {one.criterion: one for goal in goals for one in criteria_for(goal)}
+    criteria = {one.criterion: one for goal, way in zip(goals, chosen, strict=True) for one in criteria_for(goal, way)}
     return Plan(task_criteria=tuple(criteria.values()), subtasks=tuple(drafts))
 
 
@@ -234,6 +255,12 @@ def _sequences(goals: tuple[Goal, ...]) -> tuple[int, ...]:
                 first = max(first, number + 1)
         numbers.append(first)
     return tuple(numbers)
+
+
+def _refused(one: Refusal) -> str:
+    if one.words:
+        return f"without a model, no rule handles {', '.join(one.words)} in: {one.sentence}"
+    return f"without a model, no rule can plan this sentence; it lacks a part of “{one.form}”: {one.sentence}"
 
 
 def _no_way(goal: Goal, against: list[Way]) -> str:

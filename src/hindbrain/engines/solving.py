@@ -1,6 +1,7 @@
 """Solving: one step of the controller as a pure function. What a task has come to and what was just reported give a decision and
 what the task has come to then. The same steps are taken live, in a replay and in a tuning."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -32,11 +33,13 @@ __all__ = [
     "accepted",
     "decided",
     "ended",
+    "parts_of",
     "read_round",
     "reading_of",
     "stepped",
 ]
 
+Part = tuple[tuple[str, ...], int]
 AbandonReason = Literal["budget", "law2", "recommendation", "plan_failure", "cancelled"]
 INIT = "init"
 _STILL, _FREE = GradientParts(), Blocks()
@@ -59,10 +62,18 @@ class Standing:
     written: tuple[str, ...] = ()  # targets that memory was told of
     broke_at: float | None = None  # the distance at a break of symmetry whose credit is still open
     fingerprints: tuple[str, ...] = ()
-    outcomes: tuple[SubTaskOutcome, ...] = ()
+    outcomes: tuple[SubTaskOutcome, ...] = ()  # of the last round
+    reached: tuple[tuple[Part, SubTaskOutcome], ...] = ()  # the parts that matched in any round, each as it matched last
     overridden: tuple[OverriddenRule, ...] = ()
     elapsed_ms: int = 0
     gap: str = ""
+
+    @property
+    def best(self) -> tuple[SubTaskOutcome, ...]:
+        """The parts of the last round, each as it matched in any round; then the parts that only an earlier round had."""
+        matched = dict(self.reached)
+        last = tuple(matched.pop(part, one) for part, one in parts_of(self.outcomes).items())
+        return (*last, *matched.values())
 
     @property
     def targets(self) -> tuple[str, ...]:
@@ -118,6 +129,23 @@ class Step:
     reason: AbandonReason | None
 
 
+def parts_of(outcomes: Sequence[SubTaskOutcome]) -> dict[Part, SubTaskOutcome]:
+    """Outcomes by what they are about, whichever way a round took: their criteria, or their intent where they have none, and
+    their number among outcomes with the same."""
+    found: dict[Part, SubTaskOutcome] = {}
+    for one in outcomes:
+        about = tuple(criterion.criterion for criterion in one.success_criteria) or (one.intent,)
+        found[about, sum(known == about for known, _ in found)] = one
+    return found
+
+
+def _reached(
+    before: tuple[tuple[Part, SubTaskOutcome], ...], outcomes: Sequence[SubTaskOutcome]
+) -> tuple[tuple[Part, SubTaskOutcome], ...]:
+    matched = {part: one for part, one in parts_of(outcomes).items() if one.status == "matched"}
+    return tuple({**dict(before), **matched}.items())
+
+
 def stepped(reading: Reading, *, rounds: int, before: Loss | None, worse: int, params: Params) -> Step:
     """The cascade, then the two reasons to stop that it does not know. Neither takes away a result that is good enough."""
     loss = loss_of(reading.D, reading.P, budget_used(rounds, reading.elapsed_ms, params), params)
@@ -167,6 +195,7 @@ def decided(standing: Standing, request: ReplanRequest, params: Params, workspac
         tried=tried,
         fingerprints=union(standing.fingerprints, filter(None, (request.x.plan_fingerprint,))),
         outcomes=request.outcomes,
+        reached=_reached(standing.reached, request.outcomes),
         overridden=request.x.overridden,
         elapsed_ms=request.elapsed_ms,
         gap=request.gap_summary,
@@ -212,6 +241,7 @@ def accepted(standing: Standing, summary: OutcomeSummary, params: Params) -> Dec
         loss=loss,
         directive="accept",
         outcomes=summary.outcomes,
+        reached=_reached(standing.reached, summary.outcomes),
         overridden=summary.x.overridden,
         elapsed_ms=summary.elapsed_ms,
         gap="",

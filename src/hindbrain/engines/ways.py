@@ -9,7 +9,7 @@ from hindbrain.domain.task import Step
 from hindbrain.engines.goals import Goal
 from hindbrain.policy.planning import TEST_COMMANDS
 
-__all__ = ["Way", "reads_of", "ways_to", "writes_of"]
+__all__ = ["Way", "reads_of", "text_to_write", "ways_to", "writes_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +80,7 @@ def _loose(path: str) -> str:
 
 
 def _under(pattern: str, place: str) -> str:
-    return f"{place}/**/{pattern}" if place and "/" not in pattern else pattern
+    return f"{place}/**/{pattern}" if place else pattern
 
 
 def _finding(pattern: str, place: str) -> str:
@@ -139,53 +139,32 @@ def _count_in_file(goal: Goal) -> list[Way]:
 # -- many files ------------------------------------------------------------------------------------------------------------
 
 
-def _patterns(pattern: str) -> tuple[str, ...]:
-    """A pattern, then looser ones."""
-    name = _base(pattern)
-    looser = [pattern]
-    if "/" in pattern:
-        looser.append(name)
-    if "*" not in name:
-        looser.append(_loose(name))
-    elif name.startswith("*.") and name[2:].isalpha():
-        looser.append(f"*.[{name[2].lower()}{name[2].upper()}]{name[3:]}*")
-    return tuple(dict.fromkeys(looser))
-
-
-def _globbing(goal: Goal, verb: str, *, loosely: bool, **then: Any) -> list[Way]:
-    """Names by pattern. Where a place was named, only places like it; and who counts is given no more than what was asked for."""
-    pattern, place = goal.parts["pattern"], goal.parts.get("place", "")
-    patterns = [_under(pattern, place), *((_under(pattern, f"**/*{_base(place)}*"),) if place else ())]
-    if loosely and not place:
-        patterns += _patterns(pattern)
-    return [
-        Way(says=f"{verb} names that match {one}", steps=(_step("glob", query=one, **then),), main="glob")
-        for one in dict.fromkeys(patterns)
-    ]
+def _globbing(goal: Goal, verb: str, **then: Any) -> list[Way]:
+    """Names by the pattern and in the place that were asked for. A looser pattern would answer another question."""
+    pattern = _under(goal.parts["pattern"], goal.parts.get("place", ""))
+    return [Way(says=f"{verb} names that match {pattern}", steps=(_step("glob", query=pattern, **then),), main="glob")]
 
 
 def _find_files(goal: Goal) -> list[Way]:
     command = _finding(goal.parts["pattern"], goal.parts.get("place", ""))
     return [
-        *_globbing(goal, "list", loosely=True),
+        *_globbing(goal, "list"),
         Way(says=f"ask the shell: {command}", steps=(_step("run", command=command),), main="run"),
     ]
 
 
 def _ranked_files(goal: Goal) -> list[Way]:
-    field, order = ("%s", "-rn") if goal.parts["by"] in ("largest", "biggest", "big", "large") else ("%T@", "-rn")
+    field, order = ("%s", "-rn") if goal.parts["by"] in ("largest", "biggest") else ("%T@", "-rn")
     order = "-n" if goal.parts["by"] == "oldest" else order
     finding = _finding(goal.parts["pattern"], goal.parts.get("place", ""))
-    lines = [f"{finding} -printf '{field} %p\\n' | sort {order} | head -n 20"]
-    if "*" in goal.parts["pattern"] and not goal.parts.get("place"):
-        lines.append(f"ls -l{'S' if field == '%s' else 'tr' if order == '-n' else 't'}")
-    return [Way(says=f"ask the shell: {one}", steps=(_step("run", command=one),), main="run") for one in lines]
+    command = f"{finding} -printf '{field} %p\\n' | sort {order} | head -n {1 if goal.parts.get('one') else 20}"
+    return [Way(says=f"ask the shell: {command}", steps=(_step("run", command=command),), main="run")]
 
 
 def _count_files(goal: Goal) -> list[Way]:
     command = _finding(goal.parts["pattern"], goal.parts.get("place", "")) + " | wc -l"
     shell = Way(says=f"ask the shell: {command}", steps=(_step("run", command=command),), main="run")
-    return [*_globbing(goal, "count", loosely=False, then="count_lines"), shell]
+    return [*_globbing(goal, "count", then="count_lines"), shell]
 
 
 def _count_in_files(goal: Goal) -> list[Way]:
@@ -200,29 +179,11 @@ def _count_in_files(goal: Goal) -> list[Way]:
     return [*ways, Way(says=f"ask the shell: {command}", steps=(_step("run", command=command),), main="run")]
 
 
-def _queries(text: str) -> tuple[tuple[str, bool], ...]:
-    """A text, then forms of it that are found more easily."""
-    words = sorted(re.findall(r"\w{3,}", text), key=len, reverse=True)
-    forms = [(text, False)]
-    spaced = re.sub(r"[\s_-]+", "_", text.strip())
-    if spaced != text:
-        forms.append((spaced, True))
-    if words and words[0] != text:
-        forms.append((words[0], True))
-    return tuple(forms)
-
-
-def _searching(goal: Goal, verb: str, **then: Any) -> list[Way]:
+def _searching(goal: Goal, verb: str, **then: Any) -> Way:
+    """The text itself, where it was asked for. Parts of it, or other places, would answer another question."""
     text, place, pattern = goal.parts["text"], goal.parts.get("place", ""), goal.parts.get("pattern", "")
-    where = goal.parts.get("file", "") or place
-    ways = []
-    for query, loose in _queries(text):
-        steps = (_step("search", query=query, path=where, files=pattern, ignore_case=True if loose else None, **then),)
-        ways.append(Way(says=f"{verb} lines with {query}", steps=steps, main="search"))
-    if where:
-        steps = (_step("search", query=text, ignore_case=True, **then),)
-        ways.append(Way(says=f"{verb} {text} everywhere, whatever its case", steps=steps, main="search"))
-    return ways
+    steps = (_step("search", query=text, path=goal.parts.get("file", "") or place, files=pattern, **then),)
+    return Way(says=f"{verb} lines with {text}", steps=steps, main="search")
 
 
 def _grep(goal: Goal, options: str) -> str:
@@ -233,7 +194,7 @@ def _grep(goal: Goal, options: str) -> str:
 
 
 def _find_text(goal: Goal) -> list[Way]:
-    ways = _searching(goal, "search for")
+    ways = [_searching(goal, "search for")]
     if goal.parts.get("file"):
         then = {"then": "matching_lines", "then_args": {"text": goal.parts["text"]}}
         ways += [Way(says=says, steps=steps, main="read") for says, steps in _reading(goal.parts["file"], "pick lines", **then)]
@@ -242,11 +203,11 @@ def _find_text(goal: Goal) -> list[Way]:
 
 
 def _count_text(goal: Goal) -> list[Way]:
-    files = goal.parts.get("what") == "files"
-    command = _grep(goal, "-rl" if files else "-rn") + " | wc -l"
+    what = goal.parts["what"]
+    command = _grep(goal, {"files": "-rl", "matches": "-roh", "matching_lines": "-rn"}[what]) + " | wc -l"
     shell = Way(says=f"ask the shell: {command}", steps=(_step("run", command=command),), main="run")
-    # A search gives one line for each hit, so files cannot be counted from it.
-    return [shell] if files else [*_searching(goal, "number", then="count_lines"), shell]
+    # A search gives one line for each line that matches: neither files nor occurrences can be counted from it.
+    return [_searching(goal, "number", then="count_lines"), shell] if what == "matching_lines" else [shell]
 
 
 # -- changing and making ---------------------------------------------------------------------------------------------------
@@ -301,10 +262,14 @@ def _concat(goal: Goal) -> list[Way]:
     ]
 
 
+def text_to_write(goal: Goal) -> str:
+    """The text of a file that is to be made, with a line break at its end."""
+    text = goal.parts["content"].replace("\\n", "\n")
+    return text if text.endswith("\n") else text + "\n"
+
+
 def _create(goal: Goal) -> list[Way]:
-    path, content = goal.files[0], goal.parts["content"]
-    text = content.replace("\\n", "\n")
-    text = text if text.endswith("\n") else text + "\n"
+    path, text = goal.files[0], text_to_write(goal)
     command = f"printf '%s' {_quoted(text)} > {_file(path)}"
     return [
         Way(says=f"write the text to {path}", steps=(_step("write", path=path, content=text),), main="write"),
@@ -403,10 +368,7 @@ _SHELL_TWINS: tuple[tuple[str, Callable[[re.Match[str]], Way]], ...] = (
 
 def _recall(goal: Goal) -> list[Way]:
     query = goal.parts["query"]
-    return [
-        _twin(f"ask memory about {query}", "ask_memory", query=query),
-        *(_twin(f"search files for {form}", "search", query=form, ignore_case=True) for form, _ in _queries(query)),
-    ]
+    return [_twin(f"ask memory about {query}", "ask_memory", query=query)]
 
 
 _WAYS: Mapping[str, Callable[[Goal], list[Way]]] = {

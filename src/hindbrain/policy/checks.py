@@ -40,11 +40,15 @@ class Arguments:
     why: str
 
 
+# `path_equals` compares a file with `text`, or with the texts of `sources` in their order after `changes` were made to them.
 # `target` narrows a check of output to calls on that file, query or command. `of` says what is counted: `lines` (the default),
 # `items` of a JSON list, `paths` that exist, or `text`, whose occurrences are counted. `absent` turns `contains` around.
 CHECKS: Mapping[CheckKind, Arguments] = {
     "path_exists": Arguments(needs=("path",), why="a result that is a file can be looked at"),
     "path_nonempty": Arguments(needs=("path",), why="an empty file is what a broken step leaves behind"),
+    "path_equals": Arguments(
+        needs=("path",), takes=("text", "sources", "changes"), why="a file that is there may have another text than was asked for"
+    ),
     "exit_status": Arguments(needs=("equals",), takes=("target",), why="programs say by it whether they did their work"),
     "contains": Arguments(needs=("text",), takes=("target", "absent"), why="the plainest thing to ask of a text"),
     "regex": Arguments(needs=("pattern",), takes=("target",), why="a form, where the words differ"),

@@ -111,8 +111,6 @@ FILE_KINDS: Mapping[str, str] = {
     "java": "*.java",
     "shell": "*.sh",
     "sql": "*.sql",
-    "config": "*.cfg",
-    "test": "test_*.py",
 }
 
 # How tests are run when nobody says how, the likeliest first.

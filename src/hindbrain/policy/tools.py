@@ -16,6 +16,7 @@ __all__ = [
     "GLOB_MOST",
     "INPUT_CUT",
     "KEPT_CUT",
+    "NEAREST",
     "OUTPUT_CUT",
     "READ_MOST",
     "SEARCH_S",
@@ -37,6 +38,7 @@ ToolClass = Literal["search", "file", "application", "shell", "web"]
 # The first of these that an input has is the target of its call.
 TARGET_FIELDS = ("query", "command", "path", "url")
 
+NEAREST = "nearest_to"  # field of a recorded call: the file that was named, where another of a similar name was read
 SNIPPET_CUT = 200  # characters of an output that are kept with its call
 ERROR_CUT = 80  # characters of an error that are kept with its call
 INPUT_CUT = 2_000  # characters of one field of an input that are kept with its call

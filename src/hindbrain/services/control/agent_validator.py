@@ -10,7 +10,7 @@ from hindbrain.domain.errors import BoundaryViolation, HindbrainError
 from hindbrain.domain.message import MessageType, Role
 from hindbrain.domain.task import CorrectionSignal, Criterion, ExecutionResult, GapPoint, SubTask, SubTaskOutcome, ToolCall
 from hindbrain.domain.typed import converted
-from hindbrain.engines.checking import Evidence, PathFact, asked_paths
+from hindbrain.engines.checking import Evidence, PathFact, asked_paths, asked_texts
 from hindbrain.engines.criteria import check_of
 from hindbrain.engines.judging import (
     Ending,
@@ -53,13 +53,21 @@ class AgentValidator:
     hears = frozenset({MessageType.EXECUTION_RESULT})
 
     def __init__(
-        self, voice: Voice, subtask: SubTask, paths: Callable[[str], PathFact], mind: Mind | None, params: Params
+        self,
+        voice: Voice,
+        subtask: SubTask,
+        paths: Callable[[str], PathFact],
+        mind: Mind | None,
+        params: Params,
+        *,
+        texts: Callable[[str], str | None] = lambda path: None,
     ) -> None:
         if voice is None:
             raise BoundaryViolation("a validator without a voice", fix="Build the bus first, then the roles.")
         self._voice = voice
         self._subtask = subtask
         self._paths = paths
+        self._texts = texts
         self._mind = mind
         self._params = params
         self._points: list[GapPoint] = []
@@ -126,7 +134,12 @@ class AgentValidator:
         criteria = self._subtask.success_criteria
         specs = [spec for criterion in criteria if (spec := check_of(criterion)) is not None]
         asked = dict.fromkeys(path for spec in specs for path in asked_paths(spec, shown))
-        evidence = Evidence(shown=shown, paths={path: self._paths(path) for path in asked})
+        read = dict.fromkeys(path for spec in specs for path in asked_texts(spec, shown))
+        evidence = Evidence(
+            shown=shown,
+            paths={path: self._paths(path) for path in (*asked, *read)},
+            texts={path: text for path in read if (text := self._texts(path)) is not None},
+        )
         found = mechanical(criteria, evidence, self._subtask.intent)
         ending = ended_at_once(result, shown)
         if ending is not None and not shown and self._before is not None:

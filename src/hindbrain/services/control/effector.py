@@ -12,7 +12,7 @@ from hindbrain.policy.control import LISTEN_S, Params
 from hindbrain.services.control.agent_validator import AgentValidator
 from hindbrain.services.control.executor import Executor
 from hindbrain.services.control.ports import Heard, Mind, Voice
-from hindbrain.services.control.tools import Toolbox, path_facts
+from hindbrain.services.control.tools import Toolbox, path_facts, text_facts
 
 __all__ = ["Effector", "EffectorVoice", "Effectors", "Listening", "Silenced"]
 
@@ -160,7 +160,14 @@ class Effectors:
             heard,
             self._listen(f"effector {subtask.subtask_id}"),
             Executor(voices[Role.EXECUTOR], self._box, self._mind, params, stopped=stopped),
-            AgentValidator(voices[Role.AGENT_VALIDATOR], subtask, path_facts(self._box.workspace), self._mind, params),
+            AgentValidator(
+                voices[Role.AGENT_VALIDATOR],
+                subtask,
+                path_facts(self._box.workspace),
+                self._mind,
+                params,
+                texts=text_facts(self._box.workspace),
+            ),
             stopped,
             self._broken,
         )

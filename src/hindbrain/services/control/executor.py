@@ -18,7 +18,7 @@ from hindbrain.engines.tool_record import Repeats, cut_middle
 from hindbrain.engines.transforming import BadTransform, afterwards, prepared
 from hindbrain.policy.control import Params
 from hindbrain.policy.experience import law_lines
-from hindbrain.policy.tools import CONFIRM_S, CONTEXT_CUT, KEPT_CUT, OUTPUT_CUT, TOOLS
+from hindbrain.policy.tools import CONFIRM_S, CONTEXT_CUT, KEPT_CUT, NEAREST, OUTPUT_CUT, TOOLS
 from hindbrain.services.control.ports import Heard, Mind, Voice
 from hindbrain.services.control.tools import Toolbox, ToolGateway, ToolResult
 
@@ -167,11 +167,13 @@ class Executor:
         if len(steps) > self._params.max_tool_calls:
             return _End(status="uncertain", output=output, why=f"the limit of {self._params.max_tool_calls} calls is reached")
         if not complete:
-            return _End(status="uncertain", output=output, why="a tool gave only a part of what there is")
+            return _End(status="uncertain", output=f"{output}\n(only a part: there is more)", why="a tool gave only a part")
         return _End(status="completed", output=output)
 
     def _step(self, tools: ToolGateway, step: Step, given: Mapping[str, Any], outputs: Sequence[str]) -> ToolResult:
         extra = {key: step.input[key] for key in _PLAN_FIELDS if key in step.input}
+        if step.input.get("transform") == "closest_line":
+            extra[NEAREST] = step.input["args"]["name"]  # the record says that this file was only the nearest to the one named
         return tools.call(step.tool, given, then=lambda text: afterwards(step.input, text, outputs), extra=extra)
 
     def _hinted(self, subtask: SubTask) -> tuple[Step, ...]:

@@ -326,7 +326,9 @@ class Planner:
     def _moves(self, request: GracefulFailureRequest, task: _Task | None) -> tuple[str, ...]:
         """Of the model where one answers in time and with enough of them, else by rules."""
         by_rules = (
-            moves_after(request.outcomes, task.request.goals, task.gone) if task is not None else moves_after(request.outcomes)
+            moves_after(request.outcomes, task.request.goals, task.gone, task.request.refused)
+            if task is not None
+            else moves_after(request.outcomes)
         )
         if self._mind is None:
             return by_rules

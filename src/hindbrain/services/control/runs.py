@@ -399,7 +399,7 @@ def _text(told: dict[str, Any]) -> str:
         if told["state"] == "lost":
             lines.append("  the process that ran it is gone; run the goal again")
         return "\n".join(lines)
-    lines.append("given up" if final["directive"] == "abandon" else "done")
+    lines.append(_ending(final))
     lines += [str(final["summary"])]
     output = final["output"]
     if output in (None, "", []) and final["directive"] != "abandon":
@@ -411,6 +411,13 @@ def _text(told: dict[str, Any]) -> str:
         lines.append(f"changed in {told['workspace']}:")
         lines += [f"  {name}" for name in told["changed"]]
     return "\n".join(lines)
+
+
+def _ending(final: dict[str, Any]) -> str:
+    """How a task ended, in a word. What is good enough is not done while a criterion is unmet."""
+    if final["directive"] == "abandon":
+        return "given up"
+    return "partly done" if final["x"]["unmet_criteria"] else "done"
 
 
 def put_together(house: "House", plan: ModelPlan) -> Runs:

@@ -59,10 +59,10 @@ def final_of(decision: Decision, *, summary: str, output: Any, cost: TaskCost = 
         prev_directive=decision.before.directive,
         directive=decision.directive,  # type: ignore[arg-type]  # only terminal moves come here, and the bus checks
         x=FinalMore(
-            unmet_criteria=unmet(decision.measured),
+            unmet_criteria=unmet(decision),
             abandon_reason=decision.abandon_reason,
             accountable=decision.accountable,
-            evidence_event_ids=evidence_ids(after.outcomes),
+            evidence_event_ids=evidence_ids(after.best if decision.directive == Macro.ABANDON else after.outcomes),
             cost=cost,
             round=after.rounds,
             grad_parts=decision.parts,

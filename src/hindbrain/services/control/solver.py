@@ -127,7 +127,7 @@ class Solver:
         """The planner may say what was reached and what could be tried; without it a rule does."""
         after = decision.after
         asked = GracefulFailureRequest(
-            task_id=after.task_id, outcomes=after.outcomes, loss=decision.loss, deadline_ms=int(GRACEFUL_TIMEOUT_S * 1000)
+            task_id=after.task_id, outcomes=after.best, loss=decision.loss, deadline_ms=int(GRACEFUL_TIMEOUT_S * 1000)
         )
         (note,) = self._voice.ask(
             Role.PLANNER,

@@ -21,7 +21,7 @@ from hindbrain.stores.command import UNCONTAINED, Commands
 from hindbrain.stores.held_file import shown
 from hindbrain.stores.workspace import Workspace
 
-__all__ = ["BLOCKED", "CAUTION", "LAW1", "Confirming", "ToolGateway", "ToolResult", "Toolbox", "path_facts"]
+__all__ = ["BLOCKED", "CAUTION", "LAW1", "Confirming", "ToolGateway", "ToolResult", "Toolbox", "path_facts", "text_facts"]
 
 LOG = logging.getLogger("hindbrain.tools")
 LAW1, BLOCKED, CAUTION = "[LAW1]", "[BLOCKED]", "[CAUTION]"
@@ -94,6 +94,18 @@ def path_facts(workspace: Workspace) -> Callable[[str], PathFact]:
     return fact
 
 
+def text_facts(workspace: Workspace) -> Callable[[str], str | None]:
+    """The text of a file of a workspace, for whoever compares it; None where it cannot be read."""
+
+    def text(path: str) -> str | None:
+        try:
+            return workspace.read(path).text
+        except PathRefused:
+            return None
+
+    return text
+
+
 class ToolGateway:
     """The tools of one subtask. Each call is numbered within its attempt; a confirmation holds for one call."""
 
@@ -145,7 +157,9 @@ class ToolGateway:
         tool = TOOLS.get(name)
         try:
             gave = self._made(tool, name, given)
-            if gave.error is None:
+            if gave.error is None and "then" in extra and not gave.complete:
+                gave = _Gave(error=f"{name} gave only a part ({gave.note}), and nothing can be made of a part")
+            elif gave.error is None:
                 gave = _Gave(output=then(gave.output), complete=gave.complete, note=gave.note)
         except _Refused as refused:
             gave = _Gave(error=str(refused), output=str(refused))
