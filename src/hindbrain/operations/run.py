@@ -12,7 +12,9 @@ from hindbrain.domain.errors import (
     HumanNeeded,
     HygieneRefused,
     InvalidParams,
+    InvalidState,
     PathRefused,
+    StaleWrite,
     StoreUnavailable,
     UnknownTask,
 )
@@ -20,7 +22,7 @@ from hindbrain.domain.places import ProjectRoot
 from hindbrain.operations.registry import Effect, operation
 from hindbrain.services.call import Call
 
-__all__ = ["answer", "cancel", "listed", "run", "show"]
+__all__ = ["answer", "apply", "cancel", "listed", "run", "show"]
 
 TaskId = Annotated[str, Meta(description="id of the task, as run gave it; enough of it to be the only one")]
 WaitS = Annotated[float, Meta(ge=0, le=100, description="seconds to wait for the end at most")]
@@ -125,3 +127,38 @@ def cancel(
 ) -> dict[str, Any]:
     """End a task: it stops what it does, keeps what it has and says how far it came."""
     return call.house.runs.cancel(call.caller, task_id=task_id, why=why)
+
+
+@operation(
+    "task.apply",
+    effect=Effect.WRITE,
+    idempotent=True,
+    positional=("task_id",),
+    raises=(
+        BrainlessRoot,
+        CallerRootUnknown,
+        HumanNeeded,
+        InvalidParams,
+        InvalidState,
+        PathRefused,
+        StaleWrite,
+        StoreUnavailable,
+        UnknownTask,
+    ),
+)
+def apply(
+    call: Call,
+    task_id: TaskId,
+    undo: Annotated[bool, Meta(description="take back what was applied: replaced files return from their backup")] = False,
+    yes: Annotated[
+        bool, Meta(description="write without asking; a person's to give. Without it the changes are only shown")
+    ] = False,
+    plan_id: Annotated[
+        Annotated[str, Meta(max_length=64)] | None, Meta(description="write only if the changes still are those that were shown")
+    ] = None,
+) -> dict[str, Any]:
+    """Bring the files of an ended run into the project: shows a diff, then asks.
+
+    New, changed and deleted files are compared with the project. Nothing is written if a file changed in the project since the
+    run began. Replaced and deleted files are backed up, and --undo brings them back."""
+    return call.house.runs.apply(call.caller, task_id=task_id, undo=undo, yes=yes, plan_id=plan_id)

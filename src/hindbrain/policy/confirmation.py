@@ -18,6 +18,7 @@ LOOKS: Final[Mapping[str, tuple[str, Any]]] = {
     "experience.curve": ("out", None),
     "experience.dream": ("dry_run", True),
     "doctor.fix": ("yes", None),
+    "task.apply": ("yes", None),
 }
 
 

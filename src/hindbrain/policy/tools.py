@@ -5,12 +5,14 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 __all__ = [
+    "APPLY_BYTES",
     "COMMAND_MAX_S",
     "COMMAND_OUTPUT",
     "COMMAND_PRINTED",
     "COMMAND_S",
     "CONFIRM_S",
     "CONTEXT_CUT",
+    "DIFF_LINES",
     "ERROR_CUT",
     "FOUND_MOST",
     "GLOB_MOST",
@@ -38,6 +40,8 @@ ToolClass = Literal["search", "file", "application", "shell", "web"]
 # The first of these that an input has is the target of its call.
 TARGET_FIELDS = ("query", "command", "path", "url")
 
+APPLY_BYTES = 50_000_000  # of all files that one run brings into the project, before and after
+DIFF_LINES = 200  # of one file, before a person is asked
 NEAREST = "nearest_to"  # field of a recorded call: the file that was named, where another of a similar name was read
 SNIPPET_CUT = 200  # characters of an output that are kept with its call
 ERROR_CUT = 80  # characters of an error that are kept with its call

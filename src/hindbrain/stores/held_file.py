@@ -71,14 +71,17 @@ def renamed(name: str, source: int, to: str, goal: int) -> None:
     os.unlink(name, dir_fd=source)
 
 
-def placed(name: str, parent: int, raw: bytes, before: os.stat_result | None) -> None:
-    """A whole file under its name. One that was not there is linked in, which fails when the name was taken meanwhile."""
+def placed(name: str, parent: int, raw: bytes, before: os.stat_result | None, *, mode: int | None = None) -> None:
+    """A whole file under its name, with the mode of the one before unless another is given. One that was not there is linked in,
+    which fails when the name was taken meanwhile."""
     temporary = f".{secrets.token_hex(8)}.tmp"
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644, dir_fd=parent)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(raw)
-            if before is not None:
+            if mode is not None:
+                os.fchmod(file.fileno(), mode & 0o777)
+            elif before is not None:
                 os.fchmod(file.fileno(), stat.S_IMODE(before.st_mode) & 0o777)
         if before is None:
             renamed(temporary, parent, name, parent)

@@ -2,14 +2,16 @@
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from hindbrain.stores.git import asked
+from hindbrain.launcher import TimeoutExpired
+from hindbrain.stores.git import answer, asked
 
 __all__ = [
     "Names",
     "Repository",
+    "by_products",
     "canonical_root",
     "files_of",
     "git_directory",
@@ -25,6 +27,7 @@ __all__ = [
 _STEERING = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 _MARKERS = (".git", "package.json", "Cargo.toml", "pyproject.toml")
 
+_NAMES_ASKED = 200  # names in one question to git
 # By-products that no git says are ignored: where there is no git, nobody else would say it.
 _SKIPPED = {
     ".git",
@@ -36,6 +39,7 @@ _SKIPPED = {
     "venv",
     ".tox",
     ".mypy_cache",
+    ".pytest_cache",
     "target",
     "dist",
 }
@@ -201,6 +205,24 @@ def files_of(root: str) -> Iterator[str]:
     """The files of a project as git sees them, else all but the usual by-products."""
     names = Names(root)
     yield from (path for path in _listed(root) if names.why_not(path) is None)
+
+
+def by_products(root: str, names: Sequence[str]) -> frozenset[str]:
+    """Which of these names a project does not keep: those that git ignores, and the usual by-products."""
+    found = {name for name in names if not _SKIPPED.isdisjoint(name.split("/")[:-1]) or name.endswith(".pyc")}
+    left = [name for name in names if name not in found]
+    if not os.path.exists(os.path.join(root, ".git")):
+        return frozenset(found)
+    for at in range(0, len(left), _NAMES_ASKED):
+        some = {f"./{name}": name for name in left[at : at + _NAMES_ASKED]}  # a name that begins with a colon is no magic then
+        try:
+            done = answer(root, "check-ignore", "--no-index", "--", *some, seconds=60, environ={"GIT_LITERAL_PATHSPECS": "0"})
+        except (TimeoutExpired, OSError):
+            continue  # then they are shown, and the person decides
+        if done is not None and done.returncode == 0:
+            told = done.stdout.decode("utf-8", "surrogateescape").split("\n")
+            found |= {some[line] for line in told if line in some}  # a name that git prints in quotes is shown
+    return frozenset(found)
 
 
 def _listed(root: str) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """The workspace: the files a run may touch. Every path is walked from an open directory, one name at a time and through no link,
 so nothing outside can be reached, whatever is renamed meanwhile. Knows nothing of tools."""
 
+import hashlib
 import os
 import secrets
 import stat
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import regex  # type: ignore[import-untyped]  # it comes without types
 
-from hindbrain.domain.errors import PathRefused
+from hindbrain.domain.errors import PathRefused, StaleWrite
 from hindbrain.policy.tools import FOUND_MOST, GLOB_MOST, READ_MOST, SEARCH_S, WRITE_MOST
 from hindbrain.stores.held_file import content_of, facts_of, placed, renamed, shown, told
 from hindbrain.stores.patterns import pattern_of
@@ -325,6 +326,42 @@ class Workspace:
             kept = self._into_trash(parts, parent, copy=False)
         self._known.made.discard("/".join(parts))
         return kept
+
+    def place(self, path: str, raw: bytes, *, expected: str | None, executable: bool) -> None:
+        """Put a content into a file that still has the expected one, named by its SHA-256; None where no file may be there."""
+        parts = self._parts(path, writing=True)
+        with self._directory(parts[:-1], make=True) as parent:
+            facts = self._expected(parts, parent, expected)
+            if facts is None:
+                mode = 0o755 if executable else 0o644
+            else:
+                mode = (facts.st_mode | 0o111 & (facts.st_mode >> 2)) if executable else facts.st_mode & ~0o111
+            placed(parts[-1], parent, raw, facts, mode=stat.S_IMODE(mode))
+
+    def remove(self, path: str, *, expected: str | None) -> None:
+        """Delete a file that still has the expected content, and the directories that it leaves empty."""
+        parts = self._parts(path, writing=True)
+        with self._directory(parts[:-1]) as parent:
+            if self._expected(parts, parent, expected) is not None:
+                os.unlink(parts[-1], dir_fd=parent)
+        for depth in range(len(parts) - 1, 0, -1):
+            with self._directory(parts[: depth - 1]) as parent:
+                try:
+                    os.rmdir(parts[depth - 1], dir_fd=parent)
+                except OSError:
+                    return  # it is not empty
+
+    def _expected(self, parts: list[str], parent: int, expected: str | None) -> os.stat_result | None:
+        """What lies at a path, if it is what was expected."""
+        facts = facts_of(parts[-1], parent)
+        name = shown("/".join(parts))[:200]
+        if facts is not None and not stat.S_ISREG(facts.st_mode):
+            raise PathRefused(f"{name} is no regular file", fix="choose another name")
+        if (facts is None) != (expected is None):
+            raise StaleWrite(f"{name} changed meanwhile", fix="look at the changes again")
+        if facts is not None and hashlib.sha256(content_of(parts[-1], parent, facts.st_size)).hexdigest() != expected:
+            raise StaleWrite(f"{name} changed meanwhile", fix="look at the changes again")
+        return facts
 
     def restore(self, kept: str) -> str:
         """Take something out of the trash again, to where it was, if nothing lies there now."""

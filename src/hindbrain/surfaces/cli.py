@@ -162,6 +162,10 @@ def _operation(rest: list[str], given: dict[str, Any]) -> int:
         from hindbrain.surfaces import installing
 
         return installing.walk(op, read, given)
+    if op["name"] == "task.apply" and not given.get("json") and all(map(os.isatty, (0, 1, 2))):
+        from hindbrain.surfaces import task_apply
+
+        return task_apply.walk(op, read, given)
     if draining:
         return cowork_waiting.go(op, known.operations["cowork.drain"], read, given)
     if op["name"] == "cowork.guard.check":

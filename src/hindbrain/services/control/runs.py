@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from hindbrain.domain.brain import Brain
 from hindbrain.domain.caller import Caller, Channel
-from hindbrain.domain.errors import HindbrainError, HumanNeeded, InvalidParams, UnknownTask
+from hindbrain.domain.errors import HindbrainError, HumanNeeded, InvalidParams, InvalidState, UnknownTask
+from hindbrain.domain.ledger import Act
 from hindbrain.domain.message import Role
 from hindbrain.domain.notes import Cancel, ClarificationAnswer, ConfirmationAnswer
 from hindbrain.engines.moments import stamped
@@ -29,6 +30,7 @@ from hindbrain.services.control.crew import Crew, Crews
 from hindbrain.services.control.lines import Lines
 from hindbrain.services.control.model_plan import ModelPlan
 from hindbrain.services.control.params import configured
+from hindbrain.services.control.task_files import FilePlan, TaskFiles, applied_text, plan_rows
 from hindbrain.services.control.workspaces import Workspaces
 from hindbrain.services.gateway import Gateway
 from hindbrain.services.rendering import row_text
@@ -73,6 +75,7 @@ class Runs:
         self._lines = lines
         self._crews = crews
         self._workspaces = workspaces
+        self._files = TaskFiles(workspaces)
         self._lock = threading.Lock()
         self._runs: dict[str, _Run] = {}
         self.meanwhile: Callable[[OpenBrain], None] = lambda opened: None  # the auditor looks
@@ -196,6 +199,44 @@ class Runs:
                 if run is not None:
                     run.ended.wait(RUN_ENDS_S)
             return {**self._told(opened, found, None), "schema": "hindbrain-task-cancel-v0"}
+
+    def apply(self, caller: Caller, *, task_id: str, undo: bool, yes: bool, plan_id: str | None) -> dict[str, Any]:
+        """Show what a run changed against the project, or write it there; or take back what was written."""
+        person = caller.channel is Channel.HUMAN
+        with self._opened(caller) as opened:
+            found = self._named(opened, task_id)
+            view = self._view(opened.store, found)
+            if view.final is None:
+                raise InvalidState(f"{found} has not ended", fix=f"see how it stands: hindbrain task show {found}")
+            if yes and not person:
+                raise HumanNeeded(
+                    "what a run made is brought into the project by a person",
+                    fix=f"ask a person to run it in a terminal: hindbrain task apply {found}",
+                )
+            plan = self._files.undo_plan(opened, found) if undo else self._files.plan(opened, found)
+            kept = self._files.carry_out(opened, plan, plan_id) if yes else None
+            if yes and plan.changes:
+                self._record_applied(opened, caller, plan)
+        rows = plan_rows(plan)
+        told: dict[str, Any] = {"ok": True, "schema": "hindbrain-task-apply-v0", "task_id": found, "undo": undo}
+        told |= {"project": str(plan.project), "plan_id": plan.identity, "files": rows, "left_out": list(plan.left_out)}
+        told |= {"written": yes and bool(rows), "pending": bool(rows) and not yes and not plan.conflicts}
+        told |= {"backup": str(kept) if kept is not None else None}
+        return {**told, "rendered": applied_text(told, given_up=view.final["directive"] == "abandon", person=person)}
+
+    def _record_applied(self, opened: OpenBrain, caller: Caller, plan: FilePlan) -> None:
+        counts = Counter(one.kind for one in plan.changes)
+        line = self._lines.of(opened)
+        act = Act(
+            act="task.undone" if plan.undo else "task.applied",
+            subject=f"task:{plan.task_id}",
+            actor=caller.agent,
+            channel=caller.channel,
+            at=line.bus.now(),
+            payload={"plan_id": plan.identity, **{kind: counts[kind] for kind in ("new", "changed", "deleted")}},
+        )
+        line.journal.put(lambda writer: writer.append(act))
+        line.journal.drain(RUN_ENDS_S)
 
     def close(self) -> None:
         """End every task of this process, each with its final result."""
@@ -331,6 +372,7 @@ class Runs:
             "final": view.final,
             "workspace": str(self._workspaces.place(opened, task_id)),
             "changed": list(changed),
+            "apply": f"hindbrain task apply {task_id}" if changed and self._workspaces.own(opened, task_id) else None,
         }
         if final.get("directive") == "abandon":
             answer["exit_code"] = 1
@@ -410,6 +452,8 @@ def _text(told: dict[str, Any]) -> str:
     if told["changed"]:
         lines.append(f"changed in {told['workspace']}:")
         lines += [f"  {name}" for name in told["changed"]]
+    if told["apply"]:
+        lines.append(f"Your project is unchanged. To bring this into it (shows a diff, then asks): {told['apply']}")
     return "\n".join(lines)
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from hindbrain.domain.errors import InvalidParams, PathRefused
+from hindbrain.engines.file_changes import digest
 from hindbrain.policy.tools import WORKSPACE_BYTES, WORKSPACE_FILES, WORKSPACES_KEPT
 from hindbrain.services.brains import OpenBrain
 from hindbrain.stores.atomic import write_text
@@ -26,6 +27,7 @@ __all__ = ["Workspaces"]
 ALIVE = "alive.lock"
 _START = "start.json"
 _RUNS = "runs"
+_APPLIED = "applied"
 
 
 class Workspaces:
@@ -39,6 +41,7 @@ class Workspaces:
     def made(self, opened: OpenBrain, task_id: str, *, place: str | None = None, empty: bool = False) -> Workspace:
         """A workspace for a run: in a directory as it stands, empty, or with a copy of the project's files."""
         home = self._home(opened, task_id)
+        digests: dict[str, tuple[str, bool]] = {}
         self._remove_old(opened, without=task_id)
         make_directory(home / "tmp")
         if place is not None:
@@ -48,14 +51,28 @@ class Workspaces:
             make_directory(work)
             if not empty and opened.brain.root is not None:
                 try:
-                    self._copy(Path(opened.brain.root), work)
+                    digests = self._copy(Path(opened.brain.root), work)
                 except (InvalidParams, OSError):
                     shutil.rmtree(work, ignore_errors=True)  # half a copy is of no use
                     raise
             space = Workspace(work, own=True)
         start = {name: list(mark) for name, mark in space.marks().items()}
-        write_text(home / _START, json.dumps({"root": str(space.root), "own": space.own, "files": start}))
+        told = {"root": str(space.root), "own": space.own, "project": opened.brain.root, "digests": digests, "files": start}
+        write_text(home / _START, json.dumps(told))
         return space
+
+    def start(self, opened: OpenBrain, task_id: str) -> dict[str, Any]:
+        """How a run began: where its files are, from which project they came, the digest of each. Empty when it is gone."""
+        found = self._start(opened, task_id)
+        return found if found and Path(found["root"]).is_dir() else {}
+
+    def own(self, opened: OpenBrain, task_id: str) -> bool:
+        """Whether a run worked in a directory of its own, and not in one that a person named."""
+        return bool(self._start(opened, task_id).get("own"))
+
+    def applied(self, opened: OpenBrain, task_id: str) -> Path:
+        """Where the files of the project are kept that an applied run replaced."""
+        return self._home(opened, task_id) / _APPLIED
 
     def place(self, opened: OpenBrain, task_id: str) -> Path:
         """Where the files of a run are."""
@@ -105,9 +122,11 @@ class Workspaces:
             return {}
         return found
 
-    def _copy(self, root: Path, work: Path) -> None:
-        """Regular files that git knows or would take up, as bytes; no link, so nothing leads out."""
+    def _copy(self, root: Path, work: Path) -> dict[str, tuple[str, bool]]:
+        """Regular files that git knows or would take up, as bytes; no link, so nothing leads out. The digest of each, and whether
+        it can be executed."""
         count = size = 0
+        digests: dict[str, tuple[str, bool]] = {}
         with closing(Workspace(root, own=False, marked=False)) as source:
             for name in files_of(str(root)):
                 try:
@@ -126,7 +145,10 @@ class Workspaces:
                 make_directory(goal.parent)
                 runs = facts.st_mode & 0o100
                 with open(os.open(goal, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o700 if runs else 0o600), "wb") as file:
-                    file.write(source.read_bytes(name, most=self._size))
+                    raw = source.read_bytes(name, most=self._size)
+                    file.write(raw)
+                digests[name] = (digest(raw), bool(runs))
+        return digests
 
     def _remove_old(self, opened: OpenBrain, *, without: str) -> None:
         """Keep the files of the latest runs. A directory that a person named is not ours to remove."""
@@ -135,7 +157,12 @@ class Workspaces:
             return
         homes = sorted((one for one in runs.iterdir() if one.is_dir() and not one.is_symlink()), key=_age, reverse=True)
         for home in [one for one in homes if one.name != without][self._kept - 1 :]:
-            if not held(home / ALIVE):
+            if held(home / ALIVE):
+                continue
+            if (home / _APPLIED).is_dir():  # what it replaced in the project can still be taken back
+                shutil.rmtree(home / "work", ignore_errors=True)
+                shutil.rmtree(home / "tmp", ignore_errors=True)
+            else:
                 shutil.rmtree(home, ignore_errors=True)
 
 
