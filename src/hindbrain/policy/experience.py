@@ -30,6 +30,7 @@ __all__ = [
     "RESERVED",
     "RULE_STATES",
     "SOURCES_TOLD",
+    "STANDING_MOST",
     "THINKING",
     "Actions",
     "Law",
@@ -165,6 +166,7 @@ class Law:
     duties: tuple[str, ...]
 
 
+STANDING_MOST = 100  # entries at level T that are read for a system prompt, the laws among them
 LAW_SPACE = "law:hindbrain"  # where the laws stand among what was experienced
 LAWS: tuple[Law, ...] = (
     Law(

@@ -153,7 +153,7 @@ class Crews:
             salt=self._salt(opened),
             keep_prompts=self._plan.keep_prompts,
         )
-        return Models(self._plan, costs, environ=self._environ)
+        return Models(self._plan, costs, environ=self._environ, standing=self._experience.of(opened).standing())
 
     def made(
         self,

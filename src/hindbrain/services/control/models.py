@@ -4,7 +4,7 @@ Knows providers by their port, roles by their name."""
 
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -25,6 +25,7 @@ __all__ = ["Models", "json_schema"]
 
 LOG = logging.getLogger("hindbrain.models")
 _SHAPE = "Answer with one JSON value that fits this JSON Schema, and with nothing else:"
+_STANDING = "The person set this for every task. The laws come before it:"
 _REPAIR = "Your last answer cannot be used: {wrong}\nIt was:\n{reply}\n\nAnswer again, with nothing but the JSON value."
 _REPEATED = 4000  # characters of a broken reply that are shown to who wrote it
 
@@ -63,11 +64,14 @@ class Models:
         limits: Limits = LIMITS,
         pace: Pace = PACE,
         chains: Mapping[int, tuple[Link, ...]] | None = None,
+        standing: Sequence[str] = (),
     ) -> None:
+        """`standing` is what a person set for every task: it is part of every system prompt, below the laws."""
         plan.check()
         self._plan = plan
         self._costs = costs
         self._limits = limits
+        self._standing = "\n".join((_STANDING, *(f"- {one}" for one in standing))) if standing else ""
         self._keys: Keys = keys_of(plan, environ)
         self._chains = chains or {
             tier: chain_of(plan, tier, keys=self._keys, environ=environ, limits=limits, pace=pace) for tier in TIERS.values()
@@ -91,6 +95,8 @@ class Models:
         if not chain:
             return None
         shape = json_schema(schema) if schema is not None else None
+        if self._standing:
+            system = f"{system}\n\n{self._standing}"
         if shape is not None:
             system = f"{system}\n\n{_SHAPE}\n{msgspec.json.encode(shape).decode()}"
         system, user = self._keys.out_of(system), self._keys.out_of(user)

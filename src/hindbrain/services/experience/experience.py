@@ -24,6 +24,7 @@ from hindbrain.policy.experience import (
     LAW_SPACE,
     LAWS,
     RESERVED,
+    STANDING_MOST,
     law_lines,
 )
 from hindbrain.policy.experience_rights import ASKS, GLOBAL_ONLY, WRITERS
@@ -217,6 +218,19 @@ class Experience:
         except (HindbrainError, OSError) as failure:
             return MemoryResponse(query_id=query.query_id, error=str(failure))
         return MemoryResponse(query_id=query.query_id, sops=sops, potentials=sums, megrams=megrams)
+
+    def standing(self) -> tuple[str, ...]:
+        """What a person set at level T, the oldest first: it belongs into every system prompt. The laws stand there already, and
+        an entry that asks for a breach of one is kept back."""
+        held = self._store.effective(MegramFilter(levels=(Level.T.value,)), limit=STANDING_MOST)
+        found = [one.megram for one in held if one.megram.space != LAW_SPACE]
+        kept = []
+        for one in sorted(found, key=lambda megram: (megram.created_at, megram.id)):
+            if (law := broken_law(one.content, one.sigma)) is not None:
+                self._note("law_conflict", f"{one.id} asks for a breach of law {law.number}")
+            else:
+                kept.append(" ".join(one.content.split()))
+        return tuple(kept)
 
     def query_c(self, space: str, entity: str, *, by: Role) -> tuple[RuleNote, ...]:
         """The rules of a pair; that they were asked for lets their age begin anew. One that would break a law is kept back."""
