@@ -1,5 +1,6 @@
 """Dreaming: what hardens, what loses its trust and what is forgotten, at each threshold from both sides, through whole cycles."""
 
+import itertools
 import json
 import math
 
@@ -8,9 +9,11 @@ import pytest
 from hindbrain.domain.errors import ModelFailed
 from hindbrain.domain.experience import EventKind, Level, Pair, Writer
 from hindbrain.domain.message import Role
-from hindbrain.engines.dreaming import bankrupt, fades, judged
+from hindbrain.engines.dreaming import bankrupt, faded, judged
+from hindbrain.engines.potentials import settled
 from hindbrain.policy.experience import Rules
 from hindbrain.services.control.ports import Thought
+from hindbrain.stores.port import MegramFilter
 from tests.support.experience import PAIR, Lab, megram, seen
 from tests.support.world import DAY, START_MS
 
@@ -289,7 +292,7 @@ def test_exp_079_a_demoted_rule_fades_from_its_demotion_on():
     lab.times(2, "abandon")
     lab.dreamer.cycle()
     assert lab.store.potentials(PAIR, at=START_MS).attention == pytest.approx(2.9)
-    lab.clock.forward(round(46.05 * DAY))
+    lab.clock.forward(round(67.34 * DAY))  # ln 29 / 0.05 days, counted from the demotion
     lab.dreamer.cycle()
     assert lab.held(rule).level is Level.K
     lab.clock.forward(round(0.01 * DAY))
@@ -340,20 +343,50 @@ def test_exp_081_rules_and_thinking_are_never_deleted_by_fading():
     assert len(lab.all()) == 2
 
 
-def test_exp_082_the_single_entry_counts_and_not_its_pair():
+def test_exp_080_exp_082_a_pair_is_forgotten_as_a_whole_and_not_before():
     lab = Lab()
-    refine, accept = lab.put(megram("refine", days=1), megram("accept"))
+    lab.put(megram("refine", days=1), megram("accept"))
+    other = Pair(space="tool:read", entity="path:elsewhere")
+    lab.put(megram("refine", days=1, pair=other))
+    assert lab.dreamer.cycle().forgotten == 1  # the one that is alone in its pair
+    assert {one.megram.pair for one in lab.all()} == {PAIR}
+    lab.clock.forward(43 * DAY)
+    assert lab.dreamer.cycle().forgotten == 0
+    lab.clock.forward(2 * DAY)
+    assert lab.dreamer.cycle().forgotten == 2
+    assert lab.all() == []
+
+
+def test_exp_028_exp_080_corrections_that_repeat_are_remembered_for_days_though_each_alone_is_below_the_floor():
+    lab = Lab()
+    lab.put(*(megram("refine") for _ in range(6)))
+    lab.clock.forward(DAY // 4)
+    assert lab.dreamer.cycle().forgotten == 0
+    sums = lab.store.potentials(PAIR, at=lab.clock())
+    assert (round(sums.attention, 3), settled(sums.attention, sums.decision).action.value) == (0.529, "Exploit")
+    lab.clock.forward(3 * DAY)
+    assert lab.dreamer.cycle().forgotten == 0
+    lab.clock.forward(DAY // 2)
+    assert lab.dreamer.cycle().forgotten == 6
+
+
+def test_exp_080_a_rule_does_not_keep_the_small_episodes_of_its_pair():
+    lab = Lab()
+    (rule, _) = lab.put(megram("best_practice", sigma=1.0, **RULE), megram("refine", days=1))
     assert lab.dreamer.cycle().forgotten == 1
-    assert [one.megram.id for one in lab.all()] == [accept]
-    assert refine != accept
+    assert [one.megram.id for one in lab.all()] == [rule]
 
 
 def test_exp_080_store_and_engine_agree_on_what_has_faded():
     lab = Lab()
-    lab.put(*(megram("foo", f=f, sigma=1.0, k=k, days=days) for f in (0.09, 0.1, 0.5) for k in (0.0, 0.2) for days in (0, 8, 9)))
-    expected = {one.megram.id for one in lab.all() if fades(one, START_MS)}
-    assert set(lab.store.faded(at=START_MS, limit=100)) == expected
-    assert 0 < len(expected) < 18
+    weights = [(f, k, days) for f in (0.04, 0.09, 0.1, 0.5) for k in (0.0, 0.2) for days in (0, 8, 9)]
+    for number, two in enumerate(itertools.combinations_with_replacement(weights, 2)):
+        pair = Pair(space="s", entity=str(number))
+        lab.put(*(megram("foo", f=f, sigma=1.0, k=k, days=days, pair=pair) for f, k, days in two))
+    held = {pair: list(lab.store.effective(MegramFilter(pair=pair))) for pair in lab.store.pairs()}
+    expected = {id_ for pair in held for id_ in faded(held[pair], START_MS)}
+    assert set(lab.store.faded(at=START_MS, limit=1000)) == expected
+    assert 0 < len(expected) < sum(map(len, held.values()))
 
 
 # -- a whole cycle -----------------------------------------------------------------------------------------------------
@@ -361,10 +394,10 @@ def test_exp_080_store_and_engine_agree_on_what_has_faded():
 
 def test_exp_061_a_cycle_forgets_then_checks_trust_then_consolidates_and_tells_it(caplog):
     lab = Lab()
-    # Only without the faded procedure are the others facts, and only a rule that fell is answered as one that stood here.
+    # Only a rule that fell is answered as one that stood here.
     lab.put(megram("best_practice", sigma=1.0, pair=Pair(space="a", entity="b"), **RULE))
     lab.times(6, "abandon", pair=Pair(space="a", entity="b"))
-    lab.put(megram("refine", days=3, category="procedure"))
+    lab.put(megram("refine", days=3, pair=Pair(space="a", entity="faded")))
     lab.times(2, "accept", category="fact")
     with caplog.at_level("INFO", logger="hindbrain.dreamer"):
         done = lab.dreamer.cycle()
@@ -428,7 +461,7 @@ def test_exp_085_a_dry_run_tells_what_the_next_cycle_does_and_changes_nothing():
     lab.put(megram("best_practice", sigma=1.0, pair=Pair(space="a", entity="b"), **RULE))
     lab.times(2, "abandon", pair=Pair(space="a", entity="b"))
     lab.times(6, "accept")
-    lab.times(4, "refine", days=1)
+    lab.times(4, "refine", days=4, pair=Pair(space="a", entity="faded"))
     head = lab.store.head()
     told = lab.dreamer.cycle(dry_run=True)
     assert lab.store.head() == head

@@ -179,7 +179,8 @@ def test_curve_draws_the_decay_in_the_terminal_and_as_svg_and_png(world, root):
 
 
 def test_exp_085_a_dry_run_prints_what_the_next_cycle_does(world, root):
-    put(world, root, *(megram("accept", content="Tools: glob.") for _ in range(6)), megram("refine", days=1))
+    weak = megram("refine", days=1, pair=Pair(space="tool:read", entity="path:faded"))
+    put(world, root, *(megram("accept", content="Tools: glob.") for _ in range(6)), weak)
     actor = world.at(root)
     told = actor.call("experience.dream", dry_run=True)
     assert len(held(world, root)) == 7

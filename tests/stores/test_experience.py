@@ -412,9 +412,11 @@ def test_exp_100_megrams_are_found_by_any_tag_and_those_with_most_come_first(sto
 
 
 def test_exp_080_what_has_faded_is_found_to_the_millisecond(store: BrainStore) -> None:
-    states = {"accept": 43.94449, "change_path": 5.49306, "refine": 0.0}
-    keep(store, *(megram(state, state) for state in states), megram("c1", "x", level=Level.C, f=0.05, sigma=1.0, k=0.0))
-    keep(store, megram("weak", "odd", f=0.09, sigma=1.0, k=0.0), megram("firm", "odd", f=0.1, sigma=1.0, k=0.0))
+    own = {name: Pair(space="s", entity=name) for name in ("accept", "change_path", "refine", "x", "weak", "firm")}
+    keep(store, *(megram(state, state, pair=own[state]) for state in ("accept", "change_path", "refine")))
+    keep(store, megram("c1", "x", level=Level.C, f=0.05, sigma=1.0, k=0.0, pair=own["x"]))
+    keep(store, megram("weak", "odd", f=0.09, sigma=1.0, k=0.0, pair=own["weak"]))
+    keep(store, megram("firm", "odd", f=0.1, sigma=1.0, k=0.0, pair=own["firm"]))
     befall(store, "weak", EventKind.CONSOLIDATED)
 
     assert store.faded(at=NOW, limit=9) == ()
@@ -427,6 +429,19 @@ def test_exp_080_what_has_faded_is_found_to_the_millisecond(store: BrainStore) -
     assert store.faded(at=NOW + 9_999 * DAY, limit=2) == ("refine", "change_path")
     befall(store, "weak", EventKind.RESTORED)
     assert store.faded(at=NOW, limit=9) == ("weak",)
+
+
+def test_exp_080_exp_082_the_megrams_of_a_pair_fade_together(store: BrainStore) -> None:
+    pair, other = Pair(space="s", entity="a"), Pair(space="s", entity="b")
+    keep(store, *(megram(f"r{n}", "refine", pair=pair) for n in range(3)), megram("path", "change_path", pair=pair))
+    keep(store, megram("rule", "x", level=Level.C, f=1.0, sigma=1.0, k=0.0, pair=pair))
+    keep(store, megram("lone", "refine", pair=other), megram("gone", "accept", pair=other))
+    befall(store, "gone", EventKind.CONSOLIDATED)
+
+    assert store.faded(at=NOW + 1000, limit=9) == ("lone",)  # what a rule carries keeps nothing
+    assert store.faded(at=NOW + round(6.1 * DAY), limit=9) == ("lone",)  # 0.0886 and three times 0.0047
+    assert store.faded(at=NOW + round(6.3 * DAY), limit=9) == ("lone", "r0", "r1", "r2", "path")
+    assert store.faded(at=NOW + round(6.3 * DAY), limit=2) == ("lone", "r0")
 
 
 def test_exp_071_what_a_rule_has_carried_long_enough_is_spent(store: BrainStore) -> None:

@@ -1,7 +1,8 @@
 """Dreaming: what a look at a pair's experience decides. Which rules lost their trust, which group has become a rule, and whether
 the pair is to be looked at again though nothing new comes. Pure; the Dreamer carries it out."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from hindbrain.domain.experience import Effective, EventKind, Level, MegramId, Pair, Potentials, Writer
@@ -9,7 +10,7 @@ from hindbrain.engines.potentials import attention, counts, potentials, rounded
 from hindbrain.policy.experience import BANKRUPTCY, CATEGORIES, PROMOTION, RESERVED, Promotion, Rules
 from hindbrain.policy.fading import FLOOR
 
-__all__ = ["Group", "Judged", "Stage", "at_stake", "bankrupt", "fades", "judged", "reaches", "staged"]
+__all__ = ["Group", "Judged", "Stage", "at_stake", "bankrupt", "faded", "judged", "reaches", "staged"]
 
 _REPEATED = 2  # task knowledge that came back makes a rule, where two stages are in force
 
@@ -46,11 +47,12 @@ class Stage:
     level: Level
 
 
-def fades(one: Effective, at: int) -> bool:
-    """Whether an episode is to be deleted: by its own strength, whatever stands beside it. What a rule carries is kept for it."""
-    if one.level not in (Level.M, Level.K) or one.consolidated or one.superseded:
-        return False
-    return rounded(attention(one, at)) < FLOOR
+def faded(megrams: Iterable[Effective], at: int) -> tuple[MegramId, ...]:
+    """Which episodes of one pair are to be deleted: all of them, once too little attention is left on the pair; till then none.
+    A rule does not fade, so its own weight is left aside; what a rule carries is kept for it."""
+    own = [one for one in megrams if one.level in (Level.M, Level.K) and not one.consolidated and not one.superseded]
+    left = rounded(math.fsum(attention(one, at) for one in own))
+    return tuple(one.megram.id for one in own) if left < FLOOR else ()
 
 
 def bankrupt(sigma: float, decision: float) -> bool:

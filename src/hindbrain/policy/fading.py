@@ -9,7 +9,7 @@ __all__ = ["DAY_MS", "DECIMALS", "FLOOR", "NEGLIGIBLE", "OLDEST", "age_days", "d
 
 DAY_MS = 86_400_000
 DECIMALS = 9  # to which every number is rounded before it is compared
-FLOOR = 0.1  # an M or K entry whose own attention is below this is forgotten; exactly this is kept
+FLOOR = 0.1  # when the M and K entries of a pair have less attention together, they are forgotten; exactly this is kept
 NEGLIGIBLE = 1e-12  # a weight below this is none: no sum shows it in nine decimals, and a database may refuse its products
 OLDEST = 100.0  # k times days beyond which nothing changes any more: e^-100 is nothing, but still a number everywhere
 
@@ -39,7 +39,7 @@ def fades_at(f: float, k: float, origin: int) -> int | None:
 
 
 def gone_at(held: Effective) -> int | None:
-    """When an experience is to be forgotten. Rules and values never are."""
+    """From when on an experience alone does not keep its pair: then it is forgotten, unless others do. Rules and values never."""
     return fades_at(held.megram.f, held.k, held.origin) if held.level in (Level.M, Level.K) else None
 
 

@@ -149,8 +149,8 @@ class ExperienceReading(Protocol):
         ...
 
     def faded(self, *, at: int, limit: int) -> tuple[MegramId, ...]:
-        """Live M and K megrams whose own attention has fallen below the floor at this time, the earliest first. Costs what it
-        finds, not what there is."""
+        """Live M and K megrams of the pairs whose M and K megrams together have fallen below the floor at this time, the weakest
+        first. Looks only at pairs with a megram that is below the floor by itself."""
         ...
 
     def spent(self, *, before: int, limit: int) -> tuple[MegramId, ...]:

@@ -20,7 +20,7 @@ from hindbrain.domain.experience import (
     fresh,
     recalled,
 )
-from hindbrain.policy.fading import age_days, decayed, gone_at, weights
+from hindbrain.policy.fading import DECIMALS, FLOOR, age_days, decayed, gone_at, weights
 from hindbrain.stores.experience_port import MegramFilter, PairSums, Stake, StoredMessage
 from hindbrain.stores.experience_rows import epitaph, forgotten_beside, message_taken, unknown_megram
 from hindbrain.stores.memory_cards import CardState, MemoryCardWriter
@@ -207,8 +207,18 @@ class MemoryExperienceReads:
         return tuple(found)
 
     def faded(self, *, at: int, limit: int) -> tuple[MegramId, ...]:
-        gone = [(when, id_) for id_, one in self._state.megrams.items() if one.live and (when := gone_at(one)) is not None]
-        return tuple(id_ for when, id_ in sorted(gone) if when <= at)[: max(limit, 0)]
+        pairs: dict[Pair, list[Effective]] = {}
+        for one in self._state.megrams.values():
+            if one.live and one.level in (Level.M, Level.K):
+                pairs.setdefault(one.megram.pair, []).append(one)
+        gone = [
+            (when, one.megram.id)
+            for held in pairs.values()
+            if round(_sums(held, at).attention, DECIMALS) < FLOOR
+            for one in held
+            if (when := gone_at(one)) is not None
+        ]
+        return tuple(id_ for _, id_ in sorted(gone))[: max(limit, 0)]
 
     def spent(self, *, before: int, limit: int) -> tuple[MegramId, ...]:
         held = self._state.megrams.items()

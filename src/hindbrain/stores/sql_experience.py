@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from hindbrain.domain.brain import BrainId
 from hindbrain.domain.experience import Effective, MegramEvent, MegramId, Pair
-from hindbrain.policy.fading import DAY_MS, OLDEST
+from hindbrain.policy.fading import DAY_MS, DECIMALS, FLOOR, OLDEST
 from hindbrain.stores.experience_port import MegramFilter, PairSums, Stake, StoredMessage
 from hindbrain.stores.experience_rows import EVENT, HELD, MESSAGE, effective_of, event_of, message_of
 from hindbrain.stores.sql_rows import Row
@@ -52,6 +52,26 @@ STAKES = (
     f"case when min({_POINTING}) < max({_POINTING}) then 1 else 0 end as uneven, "
     "max(case when level = 'C' then 1 else 0 end) as rules "
     f"from ({_DATED}) as dated group by space, entity) as s order by s.space, s.entity"
+)
+
+# Pairs with a megram that is below the floor by itself; of those, the ones without a megram that is not, and whose sum is not.
+_WEAK = (
+    "select c.space as space, c.entity as entity from megram_clock c "
+    f"where c.brain_id = ? and c.fades_at is not null and {_LIVE} and c.fades_at <= ? group by c.space, c.entity"
+)
+_WEAK_DATED = (
+    "select w.space as space, w.entity as entity, c.attention as attention, "
+    "case when c.fades_at is null or c.fades_at > ? then 1 else 0 end as strong, "
+    f"c.k * case when c.origin < ? then cast(? - c.origin as double precision) / {DAY_MS} else 0.0 end as aged "
+    f"from ({_WEAK}) as w join megram_clock c "
+    f"on c.brain_id = ? and c.space = w.space and c.entity = w.entity and {_LIVE} and c.level in ('M', 'K')"
+)
+_FADED = (
+    "select c.megram_id from (select space, entity from "
+    f"(select space, entity, max(strong) as strong, sum(attention * {_LEFT}) as total from ({_WEAK_DATED}) as dated "
+    f"group by space, entity) as summed where strong = 0 and total < {FLOOR - 0.5 / 10**DECIMALS!r}) as p "
+    f"join megram_clock c on c.brain_id = ? and c.space = p.space and c.entity = p.entity and {_LIVE} "
+    "and c.level in ('M', 'K') order by c.fades_at, c.megram_id limit ?"
 )
 
 
@@ -193,11 +213,7 @@ class ExperienceReads(ABC):
         )
 
     def faded(self, *, at: int, limit: int) -> tuple[MegramId, ...]:
-        found = self._asked(
-            f"select megram_id from megram_clock c where brain_id = ? and fades_at is not null and {_LIVE} and fades_at <= ? "
-            "order by fades_at, megram_id limit ?",
-            (self.brain_id, at, max(limit, 0)),
-        )
+        found = self._asked(_FADED, (at, at, at, self.brain_id, at, self.brain_id, self.brain_id, max(limit, 0)))
         return tuple(row[0] for row in found)
 
     def spent(self, *, before: int, limit: int) -> tuple[MegramId, ...]:
