@@ -534,6 +534,49 @@ def test_exp_106_ctl_330_dissonance_lowers_the_trust_of_its_rule():
     assert lab.dreamer.cycle().demoted == [rule]
 
 
+COUNTED = "Succeeded. Tools: glob *.py, read a.py. Result: 3"
+SEARCHED = "Succeeded. Tools: search TODO, read a.py. Result: x"
+
+
+def test_exp_107_ctl_329_two_strong_groups_that_share_a_tool_suggest_an_untried_combination_and_advise_nothing():
+    lab = Lab()
+    counting, searching = (Pair(space=f"intent:{name}", entity="env:local") for name in ("count", "search"))
+    lab.times(6, "accept", pair=counting, content=COUNTED)
+    assert lab.dreamer.cycle().supposed == []
+    lab.times(6, "accept", pair=searching, content=SEARCHED)
+    told = lab.dreamer.cycle(dry_run=True).supposed
+    done = lab.dreamer.cycle().supposed
+
+    assert [one.tools for one in told] == [one.tools for one in done] == [("glob", "search", "read")]
+    (guess,) = lab.store.effective(MegramFilter(pair=done[0].pair))
+    assert (guess.megram.state, guess.level, guess.megram.f, guess.megram.sigma) == ("hypothesis", Level.M, 0.3, 0.0)
+    assert guess.megram.writer is Writer.DREAMER
+    assert set(guess.megram.derived_from) == {one.megram.id for one in lab.store.effective(MegramFilter(levels=("C",)))}
+    assert lab.experience.query_recent(done[0].pair.space, done[0].pair.entity, 5, by=Role.PLANNER) == ()
+    assert lab.experience.query_by_tags((), 50, by=Role.PLANNER) == ()
+    assert "Untried" not in str([lab.experience.query_c(pair.space, pair.entity, by=Role.PLANNER) for pair in lab.store.pairs()])
+    assert lab.dreamer.cycle().changed is False  # nothing new, nothing supposed
+    lab.clock.forward(6 * DAY)
+    lab.dreamer.cycle()
+    assert list(lab.store.effective(MegramFilter(pair=done[0].pair))) == []
+
+
+def test_exp_107_what_is_known_avoided_or_unrelated_suggests_nothing():
+    lab = Lab()
+    for name, state, content in (
+        ("one", "accept", COUNTED),
+        ("same", "accept", COUNTED),
+        ("part", "accept", "Succeeded. Tools: read a.py. Result: x"),
+        ("apart", "accept", "Succeeded. Tools: run make. Result: x"),
+        ("failed", "abandon", "Failed. Tools tried: search TODO, read a.py. Gap: x"),
+    ):
+        lab.times(6, state, pair=Pair(space=f"intent:{name}", entity="env:local"), content=content)
+    done = lab.dreamer.cycle()
+
+    assert len(done.promoted) == 5
+    assert done.supposed == []
+
+
 def test_exp_107_ctl_329_a_hypothesis_never_becomes_a_rule_nor_part_of_one():
     guesses = [seen("hypothesis", f=0.3, sigma=0.0, k=0.2) for _ in range(40)]
     assert promotes(*guesses) == 0

@@ -142,12 +142,14 @@ def dream(call: Call, dry_run: Annotated[bool, Meta(description="only tell what 
         "pairs": done.pairs,
         "demoted": list(done.demoted),
         "promoted": promoted,
+        "hypotheses": [{"tools": list(one.tools), "content": one.text} for one in done.supposed],
         "failed": done.failed,
         "elapsed_ms": done.elapsed_ms,
         "rendered": "Another Dreamer has this brain; nothing was done."
         if done.skipped
         else f"{done.forgotten + done.spent} {would}forgotten, {len(done.demoted)} {would}demoted, "
-        f"{len(promoted)} {would}promoted in {done.elapsed_ms} ms.",
+        f"{len(promoted)} {would}promoted in {done.elapsed_ms} ms."
+        + "".join(f"\nHypothesis: {one.text}" for one in done.supposed),
     }
 
 

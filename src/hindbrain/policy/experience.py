@@ -20,7 +20,10 @@ __all__ = [
     "GLOBAL_ENTITY",
     "GLOBAL_SPACE",
     "GLOBAL_TAGS",
+    "HYPOTHESES_MOST",
     "HYPOTHESIS",
+    "HYPOTHESIS_SPACE",
+    "HYPOTHESIS_TOOLS",
     "KEEP_SPENT_DAYS",
     "LAWS",
     "LAW_SPACE",
@@ -69,6 +72,10 @@ DISSONANCE = Quantum(f=0.9, sigma=1.0, k=0.05, why="a task ended well against a 
 FEEDBACK = "negative_feedback"  # what is said against a rule; f is the rule's own, its sign the opposite
 DECLARED = Quantum(f=1.0, sigma=1.0, k=0.0, why="a person said so; it stands until experience speaks against it")
 HYPOTHESIS = Quantum(f=0.3, sigma=0.0, k=0.2, why="a guess draws a little attention, points nowhere and soon fades")
+
+HYPOTHESIS_SPACE = "hypothesis:tools"  # apart from all that was experienced: a guess changes no advice
+HYPOTHESIS_TOOLS = 4  # tools of one combination; more is no plan any more
+HYPOTHESES_MOST = 3  # of one cycle: a person reads them
 
 # State names that mean one thing only. A hypothesis is no rule and never becomes one.
 RESERVED: Mapping[str, Quantum] = {"hypothesis": HYPOTHESIS}

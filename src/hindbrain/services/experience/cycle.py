@@ -4,6 +4,7 @@ something new, and at those it watches; decides by `engines.dreaming` and writes
 import json
 import logging
 import time
+import uuid
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -27,9 +28,11 @@ from hindbrain.domain.message import Role
 from hindbrain.engines.distilling import Distilled, checked, extracted, prompt
 from hindbrain.engines.dreaming import Group, Judged, at_stake, judged, staged
 from hindbrain.engines.hygiene import redacted
+from hindbrain.engines.hypotheses import Hypothesis, cluster_of, hypotheses
 from hindbrain.engines.potentials import settled
 from hindbrain.policy.experience import BANKRUPTCY, PROMOTION_K, RULE_STATES, SOURCES_TOLD, Rules
 from hindbrain.policy.fading import DAY_MS
+from hindbrain.policy.tools import TOOLS
 from hindbrain.services.control.ports import Mind
 from hindbrain.services.experience.drafts import Draft, made
 from hindbrain.services.experience.experience import feedback
@@ -45,6 +48,7 @@ _STAKES_PAGE = 2_000
 _PAIR_PAGE = 100  # pairs in one transaction: other writers wait no longer than for so many
 _DERIVED_MOST = 1_000  # sources that a rule names; the events name all
 _TAGS_MOST = 5
+_CLUSTERS_MOST = 500  # rules that a new one is compared with, the newest first
 _AGAINST = "Newer experience points the other way."
 
 
@@ -74,6 +78,7 @@ class Dreamt:
     demoted: list[MegramId] = field(default_factory=list)
     staged: int = 0
     promoted: list[Promoted] = field(default_factory=list)
+    supposed: list[Hypothesis] = field(default_factory=list)  # combinations of tools that new rules suggest
     failed: int = 0  # groups that no rule could be worded for; they are tried again
     elapsed_ms: int = 0
 
@@ -89,6 +94,7 @@ class Dreamt:
             "demoted": len(self.demoted),
             "staged": self.staged,
             "promoted": len(self.promoted),
+            "hypotheses": len(self.supposed),
             "failed": self.failed,
             "elapsed_ms": self.elapsed_ms,
         }
@@ -135,6 +141,7 @@ class Cycle:
                 after: Pair | None = None
                 while self._goes_on(done) and (after := self._settle_next(after, done, now)) is not None:
                     pass
+                self._suppose(done, now)
         return self._told(done, began)
 
     def only(self, pairs: Sequence[Pair]) -> Dreamt:
@@ -148,6 +155,7 @@ class Cycle:
             for start in range(0, len(pairs), _PAIR_PAGE):
                 if self._goes_on(done):
                     self._settle(pairs[start : start + _PAIR_PAGE], done, now)
+            self._suppose(done, now)
         return self._told(done, began)
 
     def _told(self, done: Dreamt, began: float) -> Dreamt:
@@ -200,6 +208,43 @@ class Cycle:
             if found.group is not None:
                 rule = _extractive(found.group)
                 done.promoted.append(_promoted(pair, found.group, rule))
+        done.supposed += self._suggested(done)
+
+    # -- hypotheses --------------------------------------------------------------------------------------------------
+
+    def _suppose(self, done: Dreamt, now: int) -> None:
+        """Record which combinations of tools the new rules suggest, as guesses that fade. Nobody is advised of them."""
+        found = self._suggested(done) if self._goes_on(done) else ()
+        if not found:
+            return
+        with self._store.writing() as writer:
+            for one in found:
+                sources = tuple(each.rule for each in one.sources if each.rule is not None)
+                draft = Draft(
+                    id=str(uuid.uuid5(uuid.NAMESPACE_URL, f"hindbrain:hypothesis:{one.pair.entity}")),
+                    space=one.pair.space,
+                    entity=one.pair.entity,
+                    content=one.text,
+                    state="hypothesis",
+                    derived_from=sources,
+                )
+                if self._deposit(writer, made(draft, Writer.DREAMER, now=now, clean=redacted)):
+                    done.supposed.append(one)
+            writer.settle_pairs([one.pair for one in found])
+
+    def _suggested(self, done: Dreamt) -> tuple[Hypothesis, ...]:
+        """Only a new rule suggests something: a cycle without new data changes nothing."""
+        new = [cluster_of(one.pair, one.text, known=TOOLS, rule=one.id) for one in done.promoted if one.sign > 0]
+        if not new:
+            return ()
+        made_now = {one.rule for one in new}
+        held = self._store.effective(MegramFilter(levels=(Level.C.value,)), limit=_CLUSTERS_MOST)
+        others = [
+            cluster_of(one.megram.pair, one.megram.content, known=TOOLS, rule=one.megram.id)
+            for one in held
+            if one.megram.sigma > 0 and one.megram.writer is Writer.DREAMER and one.megram.id not in made_now
+        ]
+        return hypotheses(new, others, list(TOOLS))
 
     # -- trust and consolidation -------------------------------------------------------------------------------------
 

@@ -272,7 +272,11 @@ class Experience:
         """What carries any of these tags or a global one: those first that carry most of them with most attention left."""
         self._asked("tags", by)
         wanted, now = dict.fromkeys((*tags, *GLOBAL_TAGS)), self._clock()
-        found = [one for one in self._store.megrams_tagged(list(wanted), limit=_RANKED) if one.level is not Level.T]
+        found = [
+            one
+            for one in self._store.megrams_tagged(list(wanted), limit=_RANKED)
+            if one.level is not Level.T and one.megram.state not in RESERVED
+        ]
 
         def rank(one: Effective) -> tuple[float, int, str]:
             shared = len(wanted.keys() & set(one.megram.tags))

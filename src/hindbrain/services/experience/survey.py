@@ -154,7 +154,7 @@ def _night(one: _Night) -> dict[str, Any]:
     return {
         "seq": one.entry.seq,
         "at": stamped(one.entry.at),
-        **{name: one.many(name) for name in ("forgotten", "spent", "pairs", "staged", "failed", "elapsed_ms")},
+        **{name: one.many(name) for name in ("forgotten", "spent", "pairs", "staged", "hypotheses", "failed", "elapsed_ms")},
         "promoted": one.many("promoted"),
         "promoted_rules": _rules(one.promoted),
         "demoted": one.many("demoted"),
@@ -179,7 +179,8 @@ def _rules(rules: Iterable[Effective]) -> list[dict[str, Any]]:
 
 def _night_lines(row: dict[str, Any]) -> list[str]:
     return [
-        f"{row['at']}: {row['forgotten'] + row['spent']} forgotten, {row['demoted']} demoted, {row['promoted']} promoted",
+        f"{row['at']}: {row['forgotten'] + row['spent']} forgotten, {row['demoted']} demoted, {row['promoted']} promoted"
+        + (f", {row['hypotheses']} supposed" if row["hypotheses"] else ""),
         *(f"    + {one['id'][:8]} {one['content'][:120]}" for one in row["promoted_rules"]),
         *(f"    - {one['id'][:8]} {one['content'][:120]}" for one in row["demoted_rules"]),
     ]
