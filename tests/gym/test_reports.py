@@ -77,6 +77,33 @@ def test_aol_232_every_form_of_a_report_carries_what_it_does_not_claim() -> None
         assert "benchmark figures are ready for the public" in text
 
 
+def test_aol_292_every_form_of_a_report_has_the_loop_warnings_of_its_lanes_with_tool_counts_and_evidence() -> None:
+    """A direct lane read one place three times: no mission was there to warn it, and the report names it all the same."""
+    made = one_round()
+    reads = [told("file_read", "a.py", at=number, payload={"lines": [1, 9]}) for number in range(4)]
+    warned = told("loop_warning", "a.py", payload={"rule": "LW1", "item": "a.py", "action": "do_not"})
+    asked = Round(
+        round_id="rnd_B",
+        created_at="2026-01-01T00:00:00.000Z",
+        version="1",
+        policy_version="1",
+        lanes=(RoundLane(lane_id="x.direct.1", fixture="x", lane="direct", arm=LANES["direct"].arm),),
+        fixtures=(info("x"),),
+    )
+    circling = reported(asked, {"x": key(4)}, [LaneResult(lane_id="x.direct.1", run=run([*reads, warned], [finding(1)]))])
+
+    (score,) = circling.lanes
+    assert "LW1" in {one.rule for one in score.loop_warnings}
+    assert (score.tool_calls, score.direct_evidence_count) == (4, 4)
+    message = score.loop_warnings[0].message
+    for text in (report_text(circling), msgspec.json.encode(circling).decode()):
+        assert message in text
+    assert re.search(r"Loop warnings</h2>\s*<ul[^>]*><li>x\.direct\.1: LW", page(circling))
+    assert made.lanes[0].loop_warnings == ()
+    assert "## Loop warnings\n\nNone." in report_text(made)
+    assert "<h2>Loop warnings</h2>\n<p>None.</p>" in page(made)
+
+
 def test_aol_224_the_report_names_lanes_without_capture() -> None:
     made = round_of([lane((1, 10), 5), lane((0, 10), None, name="direct", missing_capture=True)])
 

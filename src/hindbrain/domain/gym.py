@@ -20,6 +20,7 @@ __all__ = [
     "Injected",
     "Judge",
     "JudgeRuling",
+    "LaneLoop",
     "LaneResult",
     "LaneScore",
     "Median",
@@ -116,6 +117,15 @@ class FindingStanding(Record, frozen=True, kw_only=True):
     why: str = ""
 
 
+class LaneLoop(Record, frozen=True, kw_only=True):
+    """A circle that a lane went in: the rule that found it, what about, and in words."""
+
+    rule: str
+    action: str
+    item: str
+    message: str
+
+
 class LaneScore(Record, frozen=True, kw_only=True):
     """One lane in numbers. A rate has its parts beside it, so that arms can be pooled."""
 
@@ -138,6 +148,7 @@ class LaneScore(Record, frozen=True, kw_only=True):
     direct_evidence_count: Count = 0
     graph_call_count: Count = 0
     repeated_search_count: Count = 0
+    loop_warnings: tuple[LaneLoop, ...] = ()
     verdicts: Count = 0
     verdicts_failed: Count = 0
     claim_rejection_rate: Share | None = None

@@ -6,7 +6,7 @@ from hindbrain.domain.gym import ArmScore, Report
 from hindbrain.domain.gym_fixture import Arm
 from hindbrain.engines.graph_formats import xml
 from hindbrain.engines.gym_charts import Bar, Group, bars, stacked
-from hindbrain.engines.gym_markdown import LANE_HEAD, lane_cells
+from hindbrain.engines.gym_markdown import LANE_HEAD, lane_cells, loop_lines
 from hindbrain.engines.gym_report import arm_cells, shown
 from hindbrain.policy.gym import METRICS
 
@@ -89,6 +89,7 @@ def page(report: Report) -> str:
             parts.append(_arms(report.by_fixture.get(info.name, ())))
     parts += ["<h2>Lanes</h2>", _table(LANE_HEAD, [lane_cells(one) for one in report.lanes])]
     parts.append(_list([f"{one.lane_id}: {one.note}" for one in report.lanes if one.note], "soft"))
+    parts += ["<h2>Loop warnings</h2>", _list(loop_lines(report), "") or "<p>None.</p>"]
     parts += ["<h2>Extra findings</h2>", _extras(report)]
     parts += [
         "<h2>Against the trained arm</h2>",

@@ -6,9 +6,21 @@ from hindbrain.domain.gym import ArmScore, Comparison, Difference, LaneScore, Re
 from hindbrain.engines.gym_report import arm_cells, shown
 from hindbrain.policy.gym import METRICS
 
-__all__ = ["LANE_HEAD", "comparison_text", "lane_cells", "report_text", "tuning_text"]
+__all__ = ["LANE_HEAD", "comparison_text", "lane_cells", "loop_lines", "report_text", "tuning_text"]
 
-LANE_HEAD = ("lane", "counts", "ended", "recall", "first good finding", "tool calls", "direct", "graph", "repeated", "adherence")
+LANE_HEAD = (
+    "lane",
+    "counts",
+    "ended",
+    "recall",
+    "first good finding",
+    "tool calls",
+    "direct",
+    "graph",
+    "repeated",
+    "loops",
+    "adherence",
+)
 _BY_NAME = {one.name: one for one in METRICS}
 
 
@@ -28,6 +40,7 @@ def report_text(report: Report) -> str:
             ]
     parts += ["## Lanes", _table(LANE_HEAD, [lane_cells(one) for one in report.lanes])]
     parts.append(_list(f"{one.lane_id}: {one.note}" for one in report.lanes if one.note))
+    parts += ["## Loop warnings", _list(loop_lines(report)) or "None."]
     parts += ["## Extra findings", _extras(report)]
     parts += ["## Against the trained arm", f"{'Met' if report.acceptance.met else 'Not met'}: {report.acceptance.says}."]
     parts += ["## Not claimed", _list(report.non_claims)]
@@ -77,8 +90,14 @@ def lane_cells(one: LaneScore) -> list[str]:
         str(one.direct_evidence_count),
         str(one.graph_call_count),
         str(one.repeated_search_count),
+        str(len(one.loop_warnings)),
         shown(recall, one.adherence),
     ]
+
+
+def loop_lines(report: Report) -> list[str]:
+    """Where lanes went in circles, one line for each warning."""
+    return [f"{one.lane_id}: {loop.rule} ({loop.action}) {loop.message}" for one in report.lanes for loop in one.loop_warnings]
 
 
 def _head(report: Report) -> str:

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from hindbrain.domain.gym import FindingStanding, Injected, JudgeRuling, LaneScore
+from hindbrain.domain.gym import FindingStanding, Injected, JudgeRuling, LaneLoop, LaneScore
 from hindbrain.domain.gym_fixture import AnswerKey, GymFamily, LaneRun
 from hindbrain.domain.handover import Covered, Inheritance
 from hindbrain.domain.mission import AGENT_STARTED, EventType, Family, MissionEvent, Route
@@ -18,7 +18,7 @@ from hindbrain.engines.repeats import Repeats, repeated_work
 from hindbrain.policy.gym import STEPS, STEPS_OF
 from hindbrain.policy.missions import COUNTED_OUT, GRADES
 
-__all__ = ["adherence", "caught", "false_close", "first_good", "measured", "rate", "repeated_searches", "verdicts"]
+__all__ = ["adherence", "caught", "false_close", "first_good", "measured", "rate", "verdicts", "watched"]
 
 _E = EventType
 _DIGITS = 9
@@ -44,7 +44,7 @@ def measured(
     closes = [one for one in run.events if _closes(one)]
     reasons = [why for one in closes if (why := false_close(one, run, found))]
     family = scored(key, run)
-    again = _repeats(run)
+    again, watch = _repeats(run), watched(run)
     states = len(key.expects["states"]) if key.family is GymFamily.HOST_RECOVERY else 0
     right = round((family.score or 0.0) * states)
     hit = sum(caught(one.events) for one in injected)
@@ -70,7 +70,10 @@ def measured(
         first_good_finding_ms=first_good(key, run, found),
         direct_evidence_count=sum(GRADES[one.evidence_class] == "direct" for one in run.events),
         graph_call_count=sum(one.tool_family is Family.GRAPH for one in run.events),
-        repeated_search_count=repeated_searches(run),
+        repeated_search_count=watch.repeated,
+        loop_warnings=tuple(
+            LaneLoop(rule=one.rule, action=one.action, item=one.item, message=one.message) for one in watch.look()
+        ),
         verdicts=len(told),
         verdicts_failed=failed,
         claim_rejection_rate=rate(failed, len(told)),
@@ -130,14 +133,16 @@ def verdicts(events: Iterable[MissionEvent]) -> Iterator[str]:
             yield str(said)
 
 
-def repeated_searches(run: LaneRun) -> int:
-    """Searches that rule LW2 counts, by the same watch for every lane, whether it had a mission or not."""
+def watched(run: LaneRun) -> LoopWatch:
+    """Where a lane went in circles, by the same watch for every lane, whether it had a mission that warned it or not."""
     before = _covered(run.parent_events) if run.mission_id is not None else ()
     watch = LoopWatch(Route.BALANCED, Inheritance(covered=before))
     for one in run.events:
+        if one.event_type is _E.LOOP_WARNING:
+            continue  # a warning that was given is still one
         if one.event_type is not _E.CONTEXT_GUARD or "guard" in one.payload:  # an agent's own word names no place
             watch.note(one)
-    return watch.repeated
+    return watch
 
 
 def false_close(close: MissionEvent, run: LaneRun, found: Sequence[FindingStanding]) -> str:
