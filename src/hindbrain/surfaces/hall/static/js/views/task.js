@@ -126,10 +126,11 @@ function endOf(task) {
   const { output } = task.final;
   const shown = output === null || output === '' || given ? null : typeof output === 'string' ? output : JSON.stringify(output, null, 2);
   return panel(
-    given ? 'It was given up' : 'It was reached',
+    given ? 'It was given up' : task.final.x.unmet_criteria.length ? 'It was partly reached' : 'It was reached',
     { class: given ? 'ended bad' : 'ended good' },
     h('p', { class: 'stored-block' }, text(task.final.summary)),
     shown ? h('pre', { class: 'sunken', tabindex: '0', 'aria-label': 'Result' }, text(shown, { mono: true, class: 'pre' })) : null,
     task.changed.length ? h('div', {}, h('p', { class: 'muted' }, 'Changed in ', text(task.workspace, { mono: true })), h('ul', { class: 'dotted' }, task.changed.map((one) => h('li', {}, text(one, { mono: true }))))) : null,
+    task.apply ? h('p', {}, 'Your project is unchanged. To bring this into it, run in a terminal: ', text(task.apply, { mono: true })) : null,
   );
 }
