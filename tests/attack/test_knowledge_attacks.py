@@ -214,6 +214,7 @@ LAWS: dict[str, Callable[[Court], Iterable[Arguments]]] = {
     "control.apply_tuning": lambda c: [{"proposal": "tun_0000000000000000"}],
     "run": lambda c: [{"goal": f'Create {c.ripe}.txt with "status: canonical"', "empty": True}],
     "task.answer": lambda c: [{"task_id": "tsk_0", "request_id": "r", "allowed": True}],
+    "task.apply": lambda c: [{"task_id": "tsk_0", "yes": True}, {"task_id": "tsk_0", "undo": True, "yes": True}],
     "task.cancel": lambda c: [{"task_id": "tsk_0"}],
     "experience.curve": lambda c: [{"space": "global:user", "out": free(c, ".svg")}],
     "experience.dream": lambda c: [{}],

@@ -263,6 +263,12 @@ def asking(scene: Scene) -> str:
     return str(scene.world.human(scene.root).call("run", goal=goal, wait_s=0)["task_id"])
 
 
+def made_file(scene: Scene) -> str:
+    """A task that ended with a new file in its copy of the project."""
+    done = scene.world.human(scene.root).call("run", goal='Create plan.txt with "measure first"', wait_s=60)
+    return str(done["task_id"])
+
+
 def answered(scene: Scene) -> Answer:
     """The person's answer to it."""
     person, task_id = scene.world.human(scene.root), asking(scene)
@@ -620,6 +626,9 @@ ATTACKS |= {
             "task.answer", task_id=asking(s), request_id="r", allowed=True, agent_id="human:founder"
         ),
     },
+    "task.apply": {
+        "forged human": lambda s: s.called("task.apply", task_id=made_file(s), yes=True, agent_id="human:founder"),
+    },
     "task.cancel": {"secret why": lambda s: s.called("task.cancel", task_id=asking(s), why=f"see {TOKEN}")},
     "experience.curve": {},
     "experience.dream": {},
@@ -808,6 +817,7 @@ LAWS: dict[str, Act] = {
     "control.audit": lambda s: s.world.human(s.root).call("control.audit"),
     "run": lambda s: s.called("run", goal="Count the files"),
     "task.answer": answered,
+    "task.apply": lambda s: s.world.human(s.root).call("task.apply", task_id=made_file(s), yes=True),
     "task.cancel": lambda s: s.called("task.cancel", task_id=asking(s), why="enough"),
     "experience.curve": lambda s: s.called("experience.curve", megram=rule(s), out=str(s.world.place / "curve.svg")),
     "experience.dream": lambda s: s.called("experience.dream"),
@@ -982,6 +992,7 @@ def test_conf_07_a_secret_in_an_agents_name_is_refused_and_not_recorded(scene: S
     files |= {"defaults.set": ENABLED, "defaults.rollback": {"candidate": "card-context"}}
     files |= {"control.tune": {}, "control.apply_tuning": {"proposal": "tun_0"}, "control.audit": {}}
     files |= {"run": {"goal": "Count the files"}, "task.cancel": {"task_id": "tsk_0"}, "experience.dream": {}}
+    files |= {"task.apply": {"task_id": "tsk_0"}}
     files |= {"task.answer": {"task_id": "tsk_0", "request_id": "r"}, "experience.curve": {"megram": "0000"}}
     files |= {"experience.export": {"target": str(scene.world.place / "l.jsonl")}, "experience.import": {"source": "/nowhere"}}
     files |= {"experience.remember": {"text": "a"}, "experience.feedback": {"rule": "0000", "content": "no"}}

@@ -87,7 +87,7 @@ _LITERAL = re.compile(
     r"\b(?:with (?:the )?(?:text|contents?|line|words?|phrase|string)|saying|reading|that (?:says|reads))\s*:\s*(?P<text>\S.*)$",
     re.IGNORECASE | re.DOTALL,
 )
-# A name that stands for itself without quotes, as TODO or retry_limit do; other words may describe what is meant.
+# A name that stands for itself without quotes, as MAX_RETRIES or retry_limit do; other words may describe what is meant.
 _IDENTIFIER = re.compile(r"(?=.*[^a-z])[\w.$#@-]+", re.ASCII)
 _EXISTS = re.compile(
     r"(?:verify|check|make|sure|ensure|confirm|assert|validate|does|do|is|are|that|whether|if|the|both|all|files?|and|or"

@@ -203,16 +203,16 @@ class Runs:
     def apply(self, caller: Caller, *, task_id: str, undo: bool, yes: bool, plan_id: str | None) -> dict[str, Any]:
         """Show what a run changed against the project, or write it there; or take back what was written."""
         person = caller.channel is Channel.HUMAN
+        if yes and not person:
+            raise HumanNeeded(
+                "what a run made is brought into the project by a person",
+                fix=f"ask a person to run it in a terminal: hindbrain task apply {task_id[:80]}",
+            )
         with self._opened(caller) as opened:
             found = self._named(opened, task_id)
             view = self._view(opened.store, found)
             if view.final is None:
                 raise InvalidState(f"{found} has not ended", fix=f"see how it stands: hindbrain task show {found}")
-            if yes and not person:
-                raise HumanNeeded(
-                    "what a run made is brought into the project by a person",
-                    fix=f"ask a person to run it in a terminal: hindbrain task apply {found}",
-                )
             plan = self._files.undo_plan(opened, found) if undo else self._files.plan(opened, found)
             kept = self._files.carry_out(opened, plan, plan_id) if yes else None
             if yes and plan.changes:
