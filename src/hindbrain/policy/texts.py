@@ -94,8 +94,8 @@ RULES = """\
   `experience.feedback`, `experience.remember` and `experience.forget` are a person's word on it, `experience.export` and
   `experience.import` carry it, and `experience.propose` makes a rule a candidate card, never more.
 - `run` reaches a simple goal by itself, in a copy of the project: `task.show` and `task.list` show how it goes, `task.cancel`
-  ends it, `task.apply` shows its files as a diff against the project (a person writes them there), and `task.answer` is a person's: what cannot be taken back is never allowed by an agent. `control.tools` lists what it
-  may use.
+  ends it, `task.apply` shows its files as a diff against the project (a person writes them there), and `task.answer` is a
+  person's: what cannot be taken back is never allowed by an agent. `control.tools` lists what it may use.
 - A review, a bug hunt, a risky change or a release check is a mission: `mission.start`, then in turns `mission.next` (the one
   next move and what not to do) and `mission.event` (what was really done). `mission.claim` and `mission.verify` prove a
   conclusion by what was read or run, never by the graph or a statement; `mission.run` runs a command so that it counts.
