@@ -24,6 +24,7 @@ class GymFamily(StrEnum):
     HANDOFF_RESUME = "handoff_resume"
     RELEASE_READINESS = "release_readiness"
     LIGHT_BINDING = "light_binding"
+    CLAIM_SUPPORT = "claim_support"
 
 
 class Arm(StrEnum):
