@@ -132,7 +132,7 @@ def test_hall_1_a_hand_over_is_one_page(hall: Hall, page: Page) -> None:
     page.get_by_role("tab", name="Hand-over").click()
     told = page.get_by_role("tabpanel")
     expect(told).to_contain_text("whether a parked order can be paid is open")
-    expect(told).to_contain_text("placing an order parks the open one of the same session")
+    expect(told).to_contain_text("place executes")
     expect(told).to_contain_text(f"hindbrain mission resume {hall.ids['handover']}")
 
 

@@ -23,7 +23,7 @@ def claim(text: str = "b.py loses a row", **fields: Any) -> MissionClaim:
 
 def to_event(one: MissionEvent, *lines: str) -> Resolved:
     """An event, and what its file says: by default all that `claim` claims."""
-    text = Source(name=one.target or "", path=one.target or "", lines=lines or ("rows.pop()  # loses a row",))
+    text = Source(name=one.target or "", path=one.target or "", lines=lines or ("loses(row)",))
     sources = (text,) if one.event_type is EventType.FILE_READ else ()
     return Resolved(reference=read_reference(one.event_id), event=one, sources=sources)
 
@@ -150,7 +150,7 @@ def test_aol_098_an_event_that_refutes_rejects_and_a_failing_test_may_support() 
 
     assert judge(claim(), to_event(READ), to_event(refuting)).verdict == "rejected"
     lost = event("test_run", "tests/test_b.py", outcome="failed", payload={"output": "AssertionError: a row gets lost"})
-    assert judge(claim("test_b shows that a row gets lost"), to_event(lost)).verdict == "verified_for_mission"
+    assert judge(claim("in test_b a row gets lost"), to_event(lost)).verdict == "verified_for_mission"
 
 
 def test_aol_098_of_two_runs_of_one_command_the_last_one_counts() -> None:

@@ -24,7 +24,7 @@ from tests.support.world import Actor, World, git
 
 AGENT = "codex:maker"
 TASK = "find why retry runs too often"
-CLAIM = "retry runs a job once too often"
+CLAIM = "retry runs once too often"
 WORKER = '''def retry(job, times):
     """Try a job at most so many times."""
     for attempt in range(times + 1):

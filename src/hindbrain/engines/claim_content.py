@@ -1,92 +1,117 @@
-"""What of a claim can be compared with a text: quoted text, paths, names of code, numbers, and words. The tables are in
-`policy.claim_words`. Pure."""
+"""What of a claim can be compared with a text: quoted text, paths, names of code, quantities, words, comparisons, conditions and
+denials. The tables are in `policy.claim_words`. Pure."""
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from hindbrain.engines.quantity import Quantity, quantities
 from hindbrain.engines.text import stem, terms
-from hindbrain.policy.claim_words import FRAME, GLUE, IDIOMS, NEGATIONS, NUMBERS, QUANTIFIERS, SCALES, UNITS
+from hindbrain.policy.claim_words import (
+    COMPARISONS,
+    CONDITIONS,
+    EMPTY,
+    FRAME,
+    GLUE,
+    IDIOMS,
+    NEGATIONS,
+    OPPOSITES,
+    PLACES,
+    QUANTIFIERS,
+    RELATIONS,
+    SWITCHES,
+    UNITS,
+)
 
-__all__ = ["Content", "Item", "content_of", "numbers_in", "quoted", "root", "word_stems"]
+__all__ = ["Clause", "Compares", "Content", "Item", "compares_in", "content_of", "denials", "quoted", "root", "word_stems"]
 
 _QUOTED = re.compile(r"`([^`\n]+)`|\"([^\"\n]+)\"|“([^”\n]+)”|(?<!\w)'([^'\n]{2,})'(?!\w)")
 _PATH = re.compile(
-    r"(?<![\w./-])(?:\.{0,2}/)?(?:[\w.@-]+/)*[\w@-]+\.[a-z]\w{0,9}(?::\d+)?(?![\w(])|(?<![\w./-])(?:[\w.@-]+/)+[\w.@-]+"
+    r"(?<![\w./-])(?:https?://)?(?:\.{0,2}/)?(?:[\w.@-]+/)*[\w@-]+\.[a-z]\w{0,9}(?::\d+)?(?![\w(])|(?<![\w./-])(?:\.{0,2}/)?(?:[\w.@-]+/)+[\w.@-]*"
 )
 _SUFFIXES = re.compile(
     r"\.(?:py|pyi|js|jsx|ts|tsx|go|rs|java|kt|c|h|cc|cpp|hpp|cs|rb|php|swift|sh|sql|html|css|md|markdown|rst|txt|toml|yaml|yml|json"
     r"|jsonl|xml|ini|cfg|conf|env|lock|csv|log|light|tf|proto)(?::\d+)?\Z"
 )
 _CALLED = re.compile(r"\b([A-Za-z_][\w.]*)\(\)?")
-_NAME = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
-_VERSION = re.compile(r"\bv?\d+(?:\.\d+){2,}\b")
+_NAME = re.compile(r"[A-Za-z_]\w*(?:(?:\.|::)[A-Za-z_]\w*)*")
+_TOKENED = re.compile(
+    r"\bv?\d+(?:\.\d+){2,}\b|(?<![\w.:])\d{1,2}:\d{2}(?![\w:])|\b[A-Za-z][\w.-]*:\d[\w.]*|\b[A-Za-z]+v\d[\w.]*|\b\d+[mkgMKG]\b"
+    r"|\b[A-Z]\w*-[A-Z]\w*"
+)
 _PLACE = re.compile(r"\b(?:on |at |in )?lines? \d+(?:\s?(?:-|to|and)\s?\d+)?|\s\(\d+\)\s*\Z", re.IGNORECASE)
-_NUMBER = re.compile(r"(?<![\w.])(0x[0-9a-fA-F]+|\d[\d_]*(?:,\d{3})*(?:\.\d+)?(?:e[+-]?\d+)?)(%|[A-Za-z]+\b)?")
-_TOKEN = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?|\S", re.UNICODE)
-_CLAUSE = re.compile(r"[,;.]\s|\b(?:and|but|then|while|whereas)\b", re.IGNORECASE)
+_TOKEN = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*|\S", re.UNICODE)
 _CAMEL = re.compile(r"[a-z\d][A-Z]|[A-Z]{2,}[a-z]")
-_PRODUCT = re.compile(r"(?<![\w.])\d[\d_]*(?:\.\d+)?(?:\s*\*\s*\d[\d_]*(?:\.\d+)?)+(?![\w.])")
 _FORMULA = re.compile(r"[\w.\])]+ (?:[-+*/%]|==|!=|<=|>=|<|>) [\w.(\[]+(?: (?:[-+*/%]) [\w.(\[]+)*")
 _DASH = re.compile(r"[^\W\d_]{2,} - [^\W\d_]{2,}")  # between two words it is one of prose
-_CONTRAST = re.compile(r"\b(?:instead of|rather than)\b[^,;.]*", re.IGNORECASE)
+_CONTRAST = re.compile(r"\b(?:instead of|rather than)\s+(?:`[^`\n]*`|\"[^\"\n]*\"|\S+)", re.IGNORECASE)
 _SWITCHED = re.compile(
-    r"\b(?:is|are|was|were|be|turned|switched|set) (?:to )?(on|off)\s*(?=[,;.]|\Z|\s(?:by|in|when|for|unless|if|at)\b)",
+    r"\b(?:is|are|was|were|be|turned|switched|set|always)(?: not| never)? (?:to )?(on|off|no|yes)\s*(?=[,;.]|\Z|\s(?:by|in|when|for|unless|if|at|and)\b)",
     re.IGNORECASE,
 )
-_SHIFT = re.compile(r"\b1\s*<<\s*(\d{1,2})\b")
-# `one` and `once` that count nothing.
-_PRONOUN = frozenset(
-    {
-        "of",
-        "that",
-        "which",
-        "who",
-        "another",
-        "is",
-        "was",
-        "has",
-        "and",
-        "or",
-        "in",
-        "on",
-        "for",
-        "to",
-        "it",
-        "the",
-        "they",
-        "this",
-        "a",
-    }
-)
-_VALUES = frozenset({"None", "True", "False"})  # as code writes them
+_BREAKS = re.compile(r"[,;:]|\b(?:and|but|or|because|so|which|that|then)\b", re.IGNORECASE)
+_WITHOUT = re.compile(r"\bwithout\s+(?:an?\s+|the\s+|any\s+)?[\w.`]+", re.IGNORECASE)
+_VALUES = frozenset({"None", "True", "False", "null", "nil"})  # as code writes them
 _ALIASES = {"ad": "add"}  # the stem of `adding`
+_COMPARES = tuple((re.compile(rf"\b(?:{words})(?![\w])", re.IGNORECASE), sign) for words, sign in COMPARISONS)
+_SIGNED = (("positive", ">"), ("negative", "<"))
 
-Kind = Literal["quote", "path", "name", "number", "idiom", "quantifier", "word"]
+Kind = Literal["quote", "path", "name", "number", "idiom", "quantifier", "relation", "switch", "word"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """One thing that a claim says. `values` are numbers that would be it, `form` is how it is looked for."""
+    """One thing that a claim says. `form` is how it is looked for, `clause` the part of the claim that it is in."""
 
     kind: Kind
     text: str
     form: str
     at: int
     clause: int
-    values: tuple[float, ...] = ()
+    quantity: Quantity | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clause:
+    """A part of a claim: whether it is a condition, and whether it says no. `empty` says that something is missing."""
+
+    condition: bool
+    negated: bool
+    empty: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compares:
+    """A comparison: its sign, and where the phrase begins and ends. `zero` compares with 0 without a number."""
+
+    sign: str
+    text: str
+    at: int
+    end: int
+    clause: int = 0
+    zero: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Content:
-    """All that a claim says: what is looked for in order, whether it says no, and the words that nobody looks for."""
+    """All that a claim says: what is looked for in order, its parts, and the words that are not looked for."""
 
+    claim: str
     items: tuple[Item, ...]
-    negated: bool
+    clauses: tuple[Clause, ...]
+    compares: tuple[Compares, ...]
     never: bool
-    words: tuple[tuple[int, str], ...]  # every word with its place, in order
     uncompared: tuple[str, ...]
+
+    @property
+    def negated(self) -> bool:
+        """Whether the claim itself says no, apart from its conditions."""
+        return sum(one.negated for one in self.clauses if not one.condition) % 2 == 1
+
+    @property
+    def has_condition(self) -> bool:
+        return any(self.clauses[item.clause].condition for item in self.items if item.kind not in ("quantifier", "relation"))
 
 
 def root(word: str) -> str:
@@ -98,63 +123,71 @@ def root(word: str) -> str:
 def content_of(claim: str) -> Content:
     """Take a claim apart."""
     left = _blanked(_blanked(claim, _PLACE), _CONTRAST)  # what stands there instead of something else
-    clauses = [found.start() for found in _CLAUSE.finditer(_blanked(claim, _QUOTED))]
-    items: list[Item] = []
+    compares = tuple(compares_in(_blanked(left, _QUOTED)))
+    for one in compares:
+        left = _cut(left, one.at, one.end)
+    bounds = _bounds(_blanked(left, _QUOTED))
+    found: list[tuple[Kind, str, int, str, Quantity | None]] = []
 
-    def took(kind: Kind, text: str, at: int, form: str | None = None, values: tuple[float, ...] = ()) -> None:
-        clause = sum(place <= at for place in clauses)
-        items.append(Item(kind=kind, text=text, form=text if form is None else form, at=at, clause=clause, values=values))
+    def took(kind: Kind, text: str, at: int, form: str | None = None, quantity: Quantity | None = None) -> None:
+        found.append((kind, text, at, text if form is None else form, quantity))
 
-    for found in _QUOTED.finditer(left):
-        took("quote", next(part for part in found.groups() if part), found.start())
+    for match in _QUOTED.finditer(left):
+        took("quote", next(part for part in match.groups() if part), match.start())
     left = _blanked(left, _QUOTED)
-    for found in _FORMULA.finditer(left):
-        if not _DASH.search(found[0]):
-            took("quote", found[0], found.start())
-            left = left[: found.start()] + " " * len(found[0]) + left[found.end() :]
-    for found in _SWITCHED.finditer(left):
-        took("word", found[1], found.start(1), found[1].lower())
-        left = left[: found.start(1)] + " " * len(found[1]) + left[found.end(1) :]
+    for match in _FORMULA.finditer(left):
+        if not _DASH.search(match[0]):
+            took("quote", match[0], match.start())
+            left = _cut(left, match.start(), match.end())
+    for match in _SWITCHED.finditer(left):
+        took("switch", match[1], match.start(1), {"no": "off", "yes": "on"}.get(match[1].lower(), match[1].lower()))
+        left = _cut(left, match.start(1), match.end(1))
     for pattern, sign in IDIOMS.items():
-        for found in re.finditer(pattern, left, re.IGNORECASE):
-            took("idiom", found[0], found.start(), sign)
+        for match in re.finditer(pattern, left, re.IGNORECASE):
+            took("idiom", match[0], match.start(), sign)
         left = _blanked(left, re.compile(pattern, re.IGNORECASE))
-    for found in _PATH.finditer(left):
-        if "/" in found[0] or _SUFFIXES.search(found[0]):
-            took("path", found[0], found.start())
-            left = left[: found.start()] + " " * len(found[0]) + left[found.end() :]
-    for found in _VERSION.finditer(left):
-        took("quote", found[0], found.start(), found[0].removeprefix("v"))
-    left = _blanked(left, _VERSION)
-    called = {found[1] for found in _CALLED.finditer(left)}
-    for found in _NAME.finditer(left):
-        if found[0] in called or _of_code(found[0]):
-            took("name", found[0], found.start())
-            left = left[: found.start()] + " " * len(found[0]) + left[found.end() :]
+    for match in _PATH.finditer(left):
+        if "/" in match[0] or _SUFFIXES.search(match[0]):
+            took("path", match[0], match.start())
+            left = _cut(left, match.start(), match.end())
+    for match in _TOKENED.finditer(left):
+        took("quote", match[0], match.start(), match[0].removeprefix("v"))
+    left = _blanked(left, _TOKENED)
+    called = {match[1] for match in _CALLED.finditer(left)}
+    for match in _NAME.finditer(left):
+        counted = match[0].lower() in UNITS and re.search(r"[\d.]\s*\Z", left[: match.start()])
+        if not counted and (match[0] in called or _of_code(match[0])):
+            took("name", match[0], match.start())
+            left = _cut(left, match.start(), match.end())
     left = left.replace("_", " ")
-    for at, text, values, whole in _numbers(left):
-        took("number", text, at, values=values)
-        left = left[:at] + " " * len(whole) + left[at + len(whole) :]
-    words = [(found.start(), found[0]) for found in _TOKEN.finditer(left) if found[0][0].isalpha()]
-    uncompared = [found[0] for found in _CONTRAST.finditer(claim)]
+    for quantity in quantities(left, claim=True):
+        took("number", claim[quantity.at : quantity.end], quantity.at, quantity=quantity)
+        left = _cut(left, quantity.at, quantity.end)
+    words = [(match.start(), match[0]) for match in _TOKEN.finditer(left) if match[0][0].isalpha()]
+    uncompared = [match[0] for match in _CONTRAST.finditer(claim)]
     for at, word in words:
-        low = word.lower()
-        if word in _VALUES:
-            took("name", word, at)
-        elif low in QUANTIFIERS:
-            took("quantifier", word, at, low)
-        elif low in FRAME:
+        framed = (
+            word in FRAME
+            or (at == 0 and word.lower() in FRAME)
+            or (word.lower() in PLACES and re.search(r"(?:\A|\b(?:the|this|of) )\Z", claim[:at].lower()))
+        )
+        if framed:
             uncompared.append(word)
-        elif len(low) == 1 and low.isascii():
-            if low not in "ai":  # an article, and the one who speaks
-                took("name", word, at)
-        elif low not in GLUE and not _negates(low):
-            took("word", word, at, low)
+        elif (kind := _kind(word, begins=at == 0)) is not None:
+            took(kind, word, at, word if kind == "name" else word.lower())
+    clauses = tuple(_clauses(left, bounds, claim))
     return Content(
-        items=tuple(sorted(items, key=lambda one: one.at)),
-        negated=any(_negates(word.lower()) for _, word in words if word not in _VALUES),
+        claim=claim,
+        items=tuple(
+            Item(kind=kind, text=text, form=form, at=at, clause=_place(bounds, at), quantity=quantity)
+            for kind, text, at, form, quantity in sorted(found, key=lambda one: one[2])
+        ),
+        clauses=clauses,
+        compares=tuple(
+            Compares(sign=one.sign, text=one.text, at=one.at, end=one.end, clause=_place(bounds, one.at), zero=one.zero)
+            for one in compares
+        ),
         never=any(word.lower() == "never" for _, word in words),
-        words=tuple((found.start(), found[0].lower()) for found in _TOKEN.finditer(claim)),
         uncompared=tuple(dict.fromkeys(uncompared)),
     )
 
@@ -165,15 +198,74 @@ def quoted(text: str) -> str:
     return f"{left}{text}{right}"
 
 
-def numbers_in(text: str) -> set[float]:
-    """Every number of a text: written in digits or words, and products such as `5 * 60`."""
-    found = {value for _, _, values, _ in _numbers(text, every=True) for value in values[:1]}
-    for product in _PRODUCT.finditer(text):
-        value = 1.0
-        for part in product[0].split("*"):
-            value *= float(part.strip().replace("_", ""))
-        found.add(value)
-    return found | {float(1 << int(shift[1])) for shift in _SHIFT.finditer(text)}
+def compares_in(text: str) -> Iterator[Compares]:
+    """Every phrase of a text that compares two things."""
+    left = text
+    for pattern, sign in _COMPARES:
+        for match in pattern.finditer(left):
+            yield Compares(sign=sign, text=match[0], at=match.start(), end=match.end())
+        left = _blanked(left, pattern)
+    for word, sign in _SIGNED:
+        for match in re.finditer(rf"\b{word}\b", left, re.IGNORECASE):
+            yield Compares(sign=sign, text=match[0], at=match.start(), end=match.end(), zero=True)
+
+
+def denials(text: str) -> int:
+    """How often a text says no."""
+    return sum(_negates(match[0].lower()) for match in _TOKEN.finditer(text))
+
+
+def word_stems(text: str) -> set[str]:
+    """Words of a text without their endings, names of code whole and in parts."""
+    return {_ALIASES.get(one, one) for one in terms(text)}
+
+
+def _kind(word: str, *, begins: bool) -> Kind | None:
+    """What a plain word of a claim is; None where it is not looked for."""
+    low = word.lower()
+    if word[0].isupper() and not begins and (low in EMPTY or low in FRAME or low in OPPOSITES or low in GLUE):
+        return "name"
+    if word in _VALUES:
+        return "switch" if word in ("True", "False") else "name"
+    if low in QUANTIFIERS:
+        return "quantifier"
+    if low in RELATIONS:
+        return "relation"
+    if low in SWITCHES and low not in ("on", "off", "yes"):
+        return "switch"
+    if low in FRAME or low in GLUE or low in EMPTY or low in OPPOSITES or _negates(low):
+        return None
+    if len(low) == 1 and low.isascii():
+        return "name"
+    return "word"
+
+
+def _bounds(text: str) -> list[int]:
+    """Where the parts of a claim begin."""
+    starts = {0}
+    for match in _BREAKS.finditer(text):
+        starts.add(match.end() if match[0] in ",;:" else match.start())
+    for match in _WITHOUT.finditer(text):
+        starts.add(match.end())
+    for match in re.finditer(r"[^\W\d_]+", text):
+        if match[0].lower() in CONDITIONS | {"with", "for", "on"}:
+            starts.add(match.start())
+    return sorted(starts)
+
+
+def _place(bounds: list[int], at: int) -> int:
+    return max(0, sum(start <= at for start in bounds) - 1)
+
+
+def _clauses(left: str, bounds: list[int], claim: str) -> Iterator[Clause]:
+    """The parts, as conditions or not. `unless` and `without` say no to all of their part."""
+    for start, end in zip(bounds, [*bounds[1:], len(left)], strict=True):
+        part = left[start:end]
+        words = [match[0].lower() for match in _TOKEN.finditer(part)]
+        first = next((word for word in words if word.isalpha()), "")
+        says_no = sum(_negates(word) for word in words)
+        empty = sum(word in OPPOSITES or word in EMPTY for word in words)
+        yield Clause(condition=first in CONDITIONS, negated=says_no % 2 == 1, empty=empty % 2 == 1)
 
 
 def _negates(word: str) -> bool:
@@ -183,61 +275,12 @@ def _negates(word: str) -> bool:
 def _of_code(word: str) -> bool:
     """Whether a word is written as only names of code are."""
     plain = word.strip("_")
-    return "_" in word or "." in word or bool(_CAMEL.search(word)) or (len(plain) > 1 and plain.isupper())
+    return "_" in word or "." in word or "::" in word or bool(_CAMEL.search(word)) or (len(plain) > 1 and plain.isupper())
+
+
+def _cut(text: str, start: int, end: int) -> str:
+    return text[:start] + " " * (end - start) + text[end:]
 
 
 def _blanked(text: str, pattern: re.Pattern[str]) -> str:
     return pattern.sub(lambda found: " " * len(found[0]), text)
-
-
-def _numbers(text: str, *, every: bool = False) -> Iterator[tuple[int, str, tuple[float, ...], str]]:
-    """Place, text, what its value may be in a source, and all that was taken. `every` takes a bare `one` too."""
-    for found in _NUMBER.finditer(text):
-        raw = found[1].replace("_", "").replace(",", "")
-        value = float(int(raw, 16)) if raw.lower().startswith("0x") else float(raw)
-        unit = (found[2] or _after(text, found.end())).lower()
-        whole = found[0] if not found[2] or found[2].lower() in UNITS else found[1]
-        yield found.start(), found[1], _scaled(value, unit), whole + _unit_after(text, found.start() + len(whole), found[2])
-    tokens = [(one.start(), one.end(), one[0].lower()) for one in re.finditer(r"[^\W\d_]+", text)]
-    place = 0
-    while place < len(tokens):
-        start, end, word = tokens[place]
-        if word not in NUMBERS:
-            place += 1
-            continue
-        total, part, last = 0, 0, place
-        while last < len(tokens) and (tokens[last][2] in NUMBERS or tokens[last][2] in SCALES):
-            name = tokens[last][2]
-            if name in NUMBERS:
-                part += NUMBERS[name]
-            else:
-                part = max(part, 1) * SCALES[name]
-                total, part = (total + part, 0) if SCALES[name] > 100 else (total, part)
-            end = tokens[last][1]
-            last += 1
-        following = tokens[last][2] if last < len(tokens) else ""
-        bare = last == place + 1 and word in ("one", "once") and (not following or following in _PRONOUN)
-        if every or not bare:
-            taken = text[start:end]
-            yield start, taken, _scaled(float(total + part), following), taken + _unit_after(text, end, None)
-        place = last
-
-
-def _after(text: str, at: int) -> str:
-    found = re.match(r"\s*-?([^\W\d_]+)", text[at:])
-    return found[1] if found else ""
-
-
-def _unit_after(text: str, at: int, joined: str | None) -> str:
-    """The unit behind a number, with the space before it: it belongs to the number."""
-    found = re.match(r"\s*-?([^\W\d_]+)", text[at:]) if not joined else None
-    return found[0] if found and found[1].lower() in UNITS else ""
-
-
-def _scaled(value: float, unit: str) -> tuple[float, ...]:
-    return tuple(value * factor for factor in UNITS.get(unit, (1,)))
-
-
-def word_stems(text: str) -> set[str]:
-    """Words of a text without their endings, names of code whole and in parts."""
-    return {_ALIASES.get(one, one) for one in terms(text)}

@@ -242,10 +242,24 @@ def _said_by(event: MissionEvent | None) -> tuple[Source, ...]:
         return ()
     name = f"event {event.event_id}"
     if _is_run(event) or event.event_type in _KINDS or event.event_type is EventType.RUNTIME_PROBE:
-        lines = [*_texts(event), f"exit status {event.payload.get('exit_status')}"]
-        lines += [_KINDS.get(event.event_type, ""), _ENDS.get(event.outcome, "")]
-        return (Source(name=name, lines=tuple(lines), path=event.target or "", run=True),)
+        status = event.payload.get("exit_status")
+        ended = f"{_KINDS.get(event.event_type, '')} {_ENDS.get(event.outcome, '')} exits with exit status {status}"
+        command = " ".join([event.target or "", *_listed(event, "command", "targets", "tests")])
+        return (Source(name=name, lines=tuple(_printed(event)), path=command, run=True, ends=ended),)
     return (Source(name=name, lines=tuple(_texts(event)), whole=True),) if event.event_type in _STATED else ()
+
+
+def _listed(event: MissionEvent, *names: str) -> list[str]:
+    found = [event.payload.get(name) for name in names]
+    return [
+        str(one) for value in found for one in (value if isinstance(value, list | tuple) else (value,)) if isinstance(one, str)
+    ]
+
+
+def _printed(event: MissionEvent) -> list[str]:
+    """What a run printed, line by line: every text of it that is not its command."""
+    known = set(_listed(event, "command", "targets", "tests", "cwd", "origin"))
+    return [line for line in _texts(event) if line not in known and line != event.target]
 
 
 def _texts(event: MissionEvent) -> list[str]:

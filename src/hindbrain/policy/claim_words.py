@@ -1,4 +1,4 @@
-"""Words of claims: which are compared with the cited lines, in which other words or signs a source may say the same, and which
+"""Words of claims: which are compared with the cited statement, in which other words or signs a source may say the same, and which
 only hold a sentence together. Small on purpose: a word that is in no table has to stand in the source itself."""
 
 from collections.abc import Mapping
@@ -6,24 +6,32 @@ from collections.abc import Mapping
 __all__ = [
     "ALIKE",
     "AROUND",
-    "BOUNDARIES",
-    "CONDITIONAL",
-    "DECIDES",
-    "DENYING",
+    "BRANCHES",
+    "CHECKS",
+    "COMMENTED",
+    "COMPARISONS",
+    "CONDITIONS",
+    "DEFAULTED",
+    "DEFINING",
+    "EMPTY",
     "FRAME",
     "GLUE",
     "IDIOMS",
-    "KEYWORDS",
-    "LESS",
-    "MORE",
+    "INCLUDED",
+    "LIMITS",
     "NEGATIONS",
-    "NEGATIVE",
     "NUMBERS",
+    "OPENERS",
+    "OPPOSITES",
+    "PLACES",
     "QUANTIFIERS",
+    "RELATIONS",
+    "SAID",
     "SCALES",
     "SIGNS",
     "SWITCHES",
     "UNITS",
+    "VERBS",
 ]
 
 
@@ -31,48 +39,48 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-AROUND = 3  # lines before and after a cited line that are read with it
+AROUND = 3  # lines before and after a cited line whose statements are looked at too
 
 # Words that hold a sentence together.
 GLUE = _words(
     """
-    a about after again also an and any are as at be because been before being but by can could did do does doing
-    each either else for from had has have having hence here how if in inside instead into is it its itself just
-    may might must namely now of off on or our out over own per really shall should simply since so some still
-    such than that the their them then there therefore these they this those through thus to too up upon via was
-    we were what when where whether which while who whose will with within would yet you your
+    a about again also an and any are as at be because been being but by can could did do does doing
+    either else for from had has have having hence here how i if in inside instead into is it its itself just
+    may might must namely now of on or our off out up own really shall should simply since so some still
+    such than that the their them then there therefore these they this those through thus to too upon via was
+    we were what when where whether which while who whose will with would yet you your whenever unless one ones
     """
 )
-# Words that are too common to be looked for. They are not compared, and a comparison says so.
+# Words that say only that something is written somewhere. They are not compared, and a comparison says so.
 FRAME = _words(
     """
-    actually case cases class code come comes constant contain contains current currently define defined defines
-    defining definition even exactly far few file files function functions further get gets given go goes hold
-    holds kind least line lines made make makes many means mention mentions method methods module more most much named often once
-    one ones other place read reads run runs said same say saying says set sets show shown shows stands take takes
-    tell tells thing told use used uses using variable way written
+    actually contain contains define defined defines defining definition hold holds mean means mention mentions named say
+    saying says set sets stands use used uses using written there exactly happens lasts
     """
 )
+# Words for the place itself, as long as `the` stands before them.
+PLACES = _words("case class code constant file function line lines method module setting variable")
 
 # One turned round is another claim.
-NEGATIONS = frozenset({"not", "never", "no", "none", "nothing", "nobody", "cannot", "without", "neither", "nor", "hardly"})
-# Words with which a claim says no, besides these, and those with which a line does.
-DENYING = _words(
-    """
-    absent deny denied empty except exclude fail forbid forbidden ignore invalid lack miss missing omit prevent refuse refused
-    reject rejected skip unless unknown unset disable disabled different exclusive
-    """
+NEGATIONS = frozenset(
+    {"not", "never", "no", "none", "nothing", "nobody", "cannot", "without", "neither", "nor", "hardly", "unless"}
 )
-NEGATIVE = DENYING | _words("error false null off other only raise raises differ")
-# A line that decides: what it denies is a condition, not what happens.
-DECIDES = r"\b(?:if|elif|while|unless|assert|when|case)\b|\?"
-CONDITIONAL = _words("if when whenever unless for with on where while")
+# Words of a claim that say no about the word beside them, and that a condition says by its sign.
+EMPTY = _words("empty missing absent unset lacking")
+OPPOSITES = _words("different differs differ unequal wrong other")
+# Words that open a condition in a claim.
+CONDITIONS = _words("if when whenever unless while where without")
+# Quantifiers, and what else than the same word says them in code.
 QUANTIFIERS: Mapping[str, str] = {
-    "only": r"\bonly\b|\bif\b|==",
+    "only": r"\bonly\b",
     "always": r"\balways\b",
-    "every": r"\bevery\b|\beach\b|\ball\b|\bfor\b|\bforeach\b",
-    "all": r"\bevery\b|\beach\b|\ball\b|\bfor\b|\bforeach\b|\*|\bsum\(",
+    "every": r"\bevery\b|\beach\b|\ball\b",
+    "each": r"\bevery\b|\beach\b|\ball\b",
+    "all": r"\bevery\b|\beach\b|\ball\b|\bsum\(|\*",
+    "both": r"\bboth\b",
 }
+# Words that order two things. A sentence has to have the same word; code shows it by the order of its statements.
+RELATIONS = _words("before after until during between per within over under beyond")
 
 _COUNTED = (
     *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen"),
@@ -89,19 +97,49 @@ NUMBERS: Mapping[str, int] = {
 }
 SCALES: Mapping[str, int] = {"hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
 
-# What a number of this unit may be in the source, as a factor: minutes are often kept in seconds or milliseconds.
-UNITS: Mapping[str, tuple[float, ...]] = {
-    **dict.fromkeys(("ms", "millisecond", "milliseconds"), (1, 0.001)),
-    **dict.fromkeys(("s", "sec", "second", "seconds"), (1, 1_000)),
-    **dict.fromkeys(("min", "minute", "minutes"), (1, 60, 60_000)),
-    **dict.fromkeys(("h", "hour", "hours"), (1, 60, 3_600, 3_600_000)),
-    **dict.fromkeys(("day", "days"), (1, 24, 1_440, 86_400, 86_400_000)),
-    **dict.fromkeys(("week", "weeks"), (1, 7, 168, 604_800, 604_800_000)),
-    **dict.fromkeys(("percent", "%"), (1, 0.01)),
-    **dict.fromkeys(("kb", "kib", "kilobyte", "kilobytes"), (1, 1_000, 1_024)),
-    **dict.fromkeys(("mb", "mib", "megabyte", "megabytes"), (1, 1_000, 1_024, 1_000_000, 1_048_576)),
-    **dict.fromkeys(("gb", "gib", "gigabyte", "gigabytes"), (1, 1_000, 1_024, 1_000_000_000, 1_073_741_824)),
-    **dict.fromkeys(("time", "times", "tries", "attempts"), (1,)),
+# What a number of this unit is: of which kind, and how many of the smallest. A megabyte may be counted in either way.
+UNITS: Mapping[str, tuple[str, tuple[float, ...]]] = {
+    **dict.fromkeys(("ns", "nanosecond", "nanoseconds", "nanos"), ("time", (1e-9,))),
+    **dict.fromkeys(("us", "microsecond", "microseconds", "micros"), ("time", (1e-6,))),
+    **dict.fromkeys(("ms", "millisecond", "milliseconds", "millis", "msec"), ("time", (0.001,))),
+    **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), ("time", (1,))),
+    **dict.fromkeys(("minute", "minutes", "mins"), ("time", (60,))),
+    **dict.fromkeys(("h", "hr", "hrs", "hour", "hours"), ("time", (3_600,))),
+    **dict.fromkeys(("d", "day", "days"), ("time", (86_400,))),
+    **dict.fromkeys(("week", "weeks"), ("time", (604_800,))),
+    **dict.fromkeys(("month", "months"), ("months", (1,))),
+    **dict.fromkeys(("year", "years"), ("months", (12,))),
+    **dict.fromkeys(("percent", "%", "pct"), ("share", (0.01,))),
+    **dict.fromkeys(("byte", "bytes"), ("size", (1,))),
+    **dict.fromkeys(("bit", "bits"), ("bits", (1,))),
+    **dict.fromkeys(("kb", "kilobyte", "kilobytes"), ("size", (1_000, 1_024))),
+    **dict.fromkeys(("kib",), ("size", (1_024,))),
+    **dict.fromkeys(("mb", "megabyte", "megabytes"), ("size", (1_000_000, 1_048_576))),
+    **dict.fromkeys(("mib",), ("size", (1_048_576,))),
+    **dict.fromkeys(("gb", "gigabyte", "gigabytes"), ("size", (1_000_000_000, 1_073_741_824))),
+    **dict.fromkeys(("gib",), ("size", (1_073_741_824,))),
+    **dict.fromkeys(("tb", "terabyte", "terabytes"), ("size", (1e12, 1_099_511_627_776))),
+    **dict.fromkeys(("times", "tries", "attempts", "time"), ("count", (1,))),
+}
+
+# Phrases that compare, with the sign that says the same. Longer ones come first.
+COMPARISONS: tuple[tuple[str, str], ...] = (
+    (
+        r"(?:no|not|never) (?:less|fewer|smaller|lower|shorter) than|(?:not|never) (?:below|under)|at least|or more\b|reach(?:es|ed)?",
+        ">=",
+    ),
+    (
+        r"(?:no|not|never) (?:more|greater|larger|longer|higher|older) than|(?:not|never) above|(?:not|never) exceed(?:s|ing)?|at most"
+        r"|up to|or (?:less|fewer)\b",
+        "<=",
+    ),
+    (r"(?:more|greater|larger|bigger|longer|older|higher|later|newer) than|above|exceeds?|exceed(?:ed|ing)", ">"),
+    (r"(?:less|fewer|smaller|shorter|younger|lower|earlier) than|below", "<"),
+)
+# Words of a name that say which way a number limits.
+LIMITS: Mapping[str, str] = {
+    "<=": r"max|most|limit|cap(?![a-z])|capacity|ceiling|upper",
+    ">=": r"(?<![a-z])min(?!ute)|least|floor|lower",
 }
 
 # Phrases that stand for one number and its sign.
@@ -119,6 +157,7 @@ SIGNS: Mapping[str, str] = {
     "subtract": r"[\w\])] ?- ?[\w(]|-=",
     "minus": r"[\w\])] ?- ?[\w(]|-=",
     "decrement": r"-=|--|- ?1\b",
+    "negat": r"(?:[=(,]|\breturn)\s*-\s*[a-z]",
     "multipli": r"\*",
     "multiply": r"\*",
     "divid": r"[\w\])] ?//? ?[\w(]|/=",
@@ -127,63 +166,76 @@ SIGNS: Mapping[str, str] = {
 }
 # Words that may stand for each other, or that a sign says beside its words.
 ALIKE: tuple[tuple[frozenset[str], str], ...] = (
-    (frozenset({"return", "give", "answer", "yield", "result"}), r"\breturn\b|\byield\b|=>"),
-    (frozenset({"raise", "throw", "error", "fail", "exception"}), r"\braise\b|\bthrow\b|\w+(?:Error|Exception)\b|\bErr\("),
-    (frozenset({"delete", "remove", "drop", "discard", "erase", "del", "pop", "rm", "unlink"}), r"\bdel\b"),
-    (frozenset({"maximum", "max", "most", "limit", "cap"}), r"\bmax\w*|_MOST\b|\bmin\("),
-    (frozenset({"minimum", "min", "least"}), r"\bmin\w*|\bmax\("),
-    (frozenset({"length", "len", "size", "number", "count"}), r"\blen\(|\.length\b|\.size\b|\bcount\w*"),
-    (frozenset({"wait", "sleep", "delay", "pause", "timeout"}), r"\bsleep\b|\bwait\b"),
-    (frozenset({"argument", "parameter", "arg", "param", "option"}), r"\w\("),
+    (frozenset({"return", "give", "answer", "yield"}), r"\breturn\b|\byield\b|\.(?:status|send|json)\(|\bhttp\.Error\b"),
+    (frozenset({"raise", "throw", "error", "fail"}), r"\braise\b|\bthrow\b"),
+    (frozenset({"delete", "remove", "discard", "erase", "del", "rm", "unlink"}), r"\bdel\b|\brm\b|\.pop\("),
+    (frozenset({"maximum", "max", "limit"}), r"(?!)"),
+    (frozenset({"minimum", "min"}), r"(?!)"),
+    (frozenset({"length", "len", "size", "number", "count"}), r"\blen\(|\.length\b|\.size\b"),
+    (frozenset({"sleep", "wait", "pause"}), r"\bsleep\b"),
+    (frozenset({"argument", "parameter", "arg", "param"}), r"(?!)"),
     (frozenset({"configuration", "config", "setting", "conf"}), r"(?!)"),
     (frozenset({"directory", "dir", "folder"}), r"(?!)"),
-    (frozenset({"default"}), r"\w\s*(?::[^=,]+)?=[^=]"),
-    (frozenset({"equal", "match", "same", "compare"}), r"==|\bis\b|\.equals\("),
-    (frozenset({"first"}), r"\[0\]|\[1:|\bfirst\w*"),
-    (frozenset({"last"}), r"\[-1\]|:-1\]|\) ?- ?1\b|\blast\w*"),
-    (frozenset({"skip", "leave", "omit", "miss"}), r"\[1:|:-1\]|\bcontinue\b|\(1,"),
-    (frozenset({"loop", "iterate", "repeat", "walk"}), r"\bfor\b|\bwhile\b|\.forEach\("),
-    (frozenset({"import", "load", "depend", "need", "require"}), r"\bimport\b|\brequire\w*|\binclude\b"),
-    (frozenset({"call", "invoke"}), r"\w\("),
-    (frozenset({"check", "test", "verify", "assert"}), r"\bassert\w*|\bif\b|\bexpect\w*"),
-    (frozenset({"create", "make", "build", "construct", "new"}), r"\bnew\b|\b[A-Z]\w*\("),
-    (frozenset({"write", "save", "store", "dump"}), r"\.write\w*\(|\bprint\("),
-    (frozenset({"open"}), r"\bopen\("),
-    (frozenset({"unknown", "missing", "absent"}), r"\.get\(|\bNone\b|KeyError|\bnot in\b|\bnull\b"),
+    (frozenset({"database", "db"}), r"(?!)"),
+    (frozenset({"equal", "match", "same"}), r"==|\.equals\("),
+    (frozenset({"first"}), r"\[0\]|\[1:"),
+    (frozenset({"last"}), r"\[-1\]|:-1\]|\) ?- ?1\b"),
+    (frozenset({"skip", "leave", "omit"}), r"\[1:|:-1\]|\bcontinue\b"),
+    (frozenset({"loop", "iterate", "walk", "run"}), r"\bfor\b|\bwhile\b|\.forEach\("),
+    (frozenset({"import"}), r"\bimport\b|\brequire\(|#include"),
+    (frozenset({"check", "test", "verify", "assert", "compare"}), r"\bassert\w*|\bif\b|\bexpect\w*"),
+    (frozenset({"write", "save", "store"}), r"\.write\w*\("),
+    (frozenset({"unknown", "missing", "absent"}), r"== ?(?:nil|None|null)\b|is None\b|KeyError"),
+    (frozenset({"stop", "end", "exit", "finish"}), r"\bbreak\b|\bexit\b"),
     (frozenset({"attempt", "try", "retry", "again"}), r"\bretr(?:y|ies)\w*"),
-    (
-        frozenset({"refuse", "reject", "deny", "forbid", "turn", "away"}),
-        r"\braise\b|\bthrow\b|\breturn False\b|\babort\b|\b40[13]\b",
-    ),
-    (frozenset({"keep", "kept", "store", "hold"}), r"\w\s*=[^=]|\.(?:append|add|put|set)\("),
-    (frozenset({"full", "reach", "exceed"}), r">"),
-    (frozenset({"empty", "missing", "absent", "unset"}), r"\bnot\b|== ?0\b|== ?\"\"|is None|\[\]|\{\}|!\w"),
-    (frozenset({"swallow", "ignore", "suppress"}), r"\bpass\b|\bsuppress\b|\bcontinue\b"),
+    (frozenset({"refuse", "reject", "forbid"}), r"\braise\b|\bthrow\b|\.status\(\s*4\d\d"),
+    (frozenset({"swallow", "ignore", "suppress"}), r"\bpass\b|\bsuppress\b"),
     (frozenset({"catch", "handle"}), r"\bexcept\b|\bcatch\b"),
-    (frozenset({"inherit", "subclass", "extend", "derive"}), r"\bclass \w+\(|\bextends\b"),
     (frozenset({"asynchronous", "async"}), r"\basync\b|\bawait\b"),
-    (frozenset({"none", "null", "nothing"}), r"\bNone\b|\bnull\b|\bnil\b|\bpass\b"),
-    (frozenset({"list", "array"}), r"\[|\blist\b"),
-    (frozenset({"dictionary", "dict", "mapping", "object"}), r"\{|\bdict\b"),
-    (frozenset({"text", "string", "str"}), r"[\"']|\bstr\b"),
-    (frozenset({"version", "release"}), r"\bv?\d+\.\d+"),
+    (frozenset({"none", "null", "nil"}), r"\bNone\b|\bnull\b|\bnil\b"),
+    (frozenset({"dictionary", "dict"}), r"= ?\{\}|\bdict\("),
+    (frozenset({"list", "array"}), r"= ?\[\]|\blist\("),
     (frozenset({"environment", "env"}), r"\benviron\b|\bgetenv\b"),
+    (frozenset({"read", "come", "take"}), r"\benviron\b|\bgetenv\b"),
+    (frozenset({"bind", "listen"}), r"(?!)"),
 )
-MORE = (frozenset({"greater", "older", "above", "larger", "longer", "exceed", "exceeds", "later", "beyond"}), r">")
-LESS = (frozenset({"less", "younger", "below", "smaller", "shorter", "fewer", "under", "earlier"}), r"<")
+# Words that the first line of a definition says.
+DEFINING: tuple[tuple[frozenset[str], str], ...] = (
+    (frozenset({"method", "function"}), r"\b(?:def|func|fn|function)\b|\w\("),
+    (frozenset({"class", "type", "struct"}), r"\b(?:class|struct|type|interface)\b"),
+    (frozenset({"subclass", "inherit", "extend", "derive"}), r"\bclass \w+\s*\(\s*\w|\bextends\b"),
+    (frozenset({"take", "accept", "parameter", "argument", "expect"}), r"\([^)]*\w"),
+    (frozenset({"asynchronous", "async"}), r"\basync\b"),
+)
 # Words that stand for a switch that is on, or off.
 SWITCHES: Mapping[str, bool] = {
-    **dict.fromkeys(("true", "on", "enabled", "active"), True),
+    **dict.fromkeys(("true", "on", "enabled", "active", "yes"), True),
     **dict.fromkeys(("false", "off", "disabled", "inactive"), False),
 }
 
-# Words whose object has to stand on a line with them: `returns done` is not shown by `return n` near a `done`.
-KEYWORDS: Mapping[str, str] = {
-    "return": r"\breturn\b|\byield\b",
-    "rais": r"\braise\b|\bthrow\b",
-    "throw": r"\braise\b|\bthrow\b",
-    "import": r"\bimport\b|\brequire\b|\binclude\b",
-}
-BOUNDARIES = _words(
-    "if when after for on from with unless before as because and or but then in at by to of where while whenever without"
+# Words with which a claim says that a value is only the usual one, and what shows that in a source.
+DEFAULTED = r"\bdefaults?\b|\bdefaulting\b|\bfalls? back\b|\bfallback\b|\bunless (?:it is )?(?:set|given|passed)\b"
+# Words with which a claim takes one of several values.
+INCLUDED = r"\b(?:first|last|includes?|including|contains?|one of|among)\b"
+# Words with which a claim speaks of comments, and of texts that are shown to somebody.
+COMMENTED = r"\b(?:comments?|commented|docstrings?|documented|documents|documentation|note[sd]?|according to)\b"
+SAID = r"\b(?:says?|prints?|printed|logs?|logged|messages?|texts?|warns?|warning|reports?|shows?|echo(?:es)?|tells?)\b"
+# Words with which a claim says that a condition is looked at.
+CHECKS = r"\b(?:checks?|checked|tests?|tested|compares?|compared|verif(?:y|ies|ied)|looks? at|asserts?|asserted|loops?|iterates?|walks?)\b"
+# How the header of a branch begins.
+BRANCHES = r"\s*(?:\}\s*)?(?:else if|if|elif|elsif|while|until|unless|except|catch|rescue|case|when)\b"
+# Verbs that make a part of a claim a statement of its own.
+VERBS = _words(
+    """
+    is are was were has have had returns raises throws sets increments decrements deletes removes writes stores calls uses
+    needs requires holds contains lasts expires runs stops starts keeps accepts refuses sleeps waits defaults inserts appends
+    clears closes opens loads saves sends reads adds
+    """
+)
+# Words with which a part of a sentence begins that has no subject of its own.
+OPENERS = _words(
+    """
+    after at by for from in on to with within without before until only not never is are was were has have had may must can
+    will be does do then at up over under per during through if when unless but or and every each all no
+    """
 )

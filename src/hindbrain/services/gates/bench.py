@@ -19,7 +19,7 @@ from hindbrain.stores.directories import make_directory
 __all__ = ["AGENT", "CLAIM", "Bench", "NotShown", "Shown", "needs"]
 
 AGENT = "gate"
-CLAIM = "retry runs a job once too often"
+CLAIM = "retry runs once too often"
 _FILES = {
     "src/worker.py": "def retry(job, times):\n    for turn in range(times + 1):\n        if job():\n            return turn\n",
     "src/queue.py": "def push(job):\n    return job\n",

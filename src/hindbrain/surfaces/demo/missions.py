@@ -27,7 +27,7 @@ def _closed(stage: Stage) -> None:
                 "cwd": str(stage.roots[HARBOR]),
             },
         )
-        claim = "retry runs its act once more than TRIES says"
+        claim = "retry loops once more than TRIES"
         weak = actor.call("mission.verify", claim=claim, evidence_class="graph_orientation", targets=["src/harbor/retry.py"])
         (line,) = stage.cite(HARBOR, ("src/harbor/retry.py", "range(TRIES + 1)"))
         actor.call(
@@ -61,7 +61,7 @@ def _handed_over(stage: Stage) -> None:
         (line,) = stage.cite(HARBOR, ("src/harbor/orders.py", "set state='parked'"))
         actor.call(
             "mission.verify",
-            claim="placing an order parks the open one of the same session",
+            claim="place executes \"update orders set state='parked' where session=? and state='open'\"",
             evidence_class="direct_source",
             evidence_refs=[f"direct_source:{line}"],
         )
@@ -103,7 +103,7 @@ def _running(stage: Stage) -> None:
         (line,) = stage.cite(HARBOR, ("src/harbor/webhooks.py", "AGE_MAX_S:"))
         shown = actor.call(
             "mission.verify",
-            claim="a webhook older than AGE_MAX_S is turned away",
+            claim="accepted returns False for a stamp older than AGE_MAX_S",
             evidence_class="direct_source",
             evidence_refs=[f"direct_source:{line}"],
         )
