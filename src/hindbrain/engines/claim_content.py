@@ -47,7 +47,8 @@ _FORMULA = re.compile(r"[\w.\])]+ (?:[-+*/%]|==|!=|<=|>=|<|>) [\w.(\[]+(?: (?:[-
 _DASH = re.compile(r"[^\W\d_]{2,} - [^\W\d_]{2,}")  # between two words it is one of prose
 _CONTRAST = re.compile(r"\b(?:instead of|rather than)\s+(?:`[^`\n]*`|\"[^\"\n]*\"|\S+)", re.IGNORECASE)
 _SWITCHED = re.compile(
-    r"\b(?:is|are|was|were|be|turned|switched|set|always)(?: not| never)? (?:to )?(on|off|no|yes)\s*(?=[,;.]|\Z|\s(?:by|in|when|for|unless|if|at|and)\b)",
+    r"\b(?:is|are|was|were|be|turned|switched|set|always)(?: not| never)? (?:to )?(on|off|no|yes)\s*(?=[,;.]|\Z"
+    r"|\s(?:by|in|when|for|unless|if|at|and)\b)",
     re.IGNORECASE,
 )
 _BREAKS = re.compile(r"[,;:]|\b(?:and|but|or|because|so|which|that|then)\b", re.IGNORECASE)
@@ -175,7 +176,7 @@ def content_of(claim: str) -> Content:
             uncompared.append(word)
         elif (kind := _kind(word, begins=at == 0)) is not None:
             took(kind, word, at, word if kind == "name" else word.lower())
-    clauses = tuple(_clauses(left, bounds, claim))
+    clauses = tuple(_clauses(left, bounds))
     return Content(
         claim=claim,
         items=tuple(
@@ -212,7 +213,7 @@ def compares_in(text: str) -> Iterator[Compares]:
 
 def denials(text: str) -> int:
     """How often a text says no."""
-    return sum(_negates(match[0].lower()) for match in _TOKEN.finditer(text))
+    return sum(_negates(match[0].lower()) for match in _TOKEN.finditer(text) if match[0] not in _VALUES)
 
 
 def word_stems(text: str) -> set[str]:
@@ -257,11 +258,11 @@ def _place(bounds: list[int], at: int) -> int:
     return max(0, sum(start <= at for start in bounds) - 1)
 
 
-def _clauses(left: str, bounds: list[int], claim: str) -> Iterator[Clause]:
+def _clauses(left: str, bounds: list[int]) -> Iterator[Clause]:
     """The parts, as conditions or not. `unless` and `without` say no to all of their part."""
     for start, end in zip(bounds, [*bounds[1:], len(left)], strict=True):
         part = left[start:end]
-        words = [match[0].lower() for match in _TOKEN.finditer(part)]
+        words = [match[0].lower() for match in _TOKEN.finditer(part) if match[0] not in _VALUES]
         first = next((word for word in words if word.isalpha()), "")
         says_no = sum(_negates(word) for word in words)
         empty = sum(word in OPPOSITES or word in EMPTY for word in words)

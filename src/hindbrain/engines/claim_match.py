@@ -1,7 +1,7 @@
 """A claim against one statement: what of it is accounted for, what is left over, and what the statement says otherwise. Pure."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from hindbrain.engines.claim_content import Compares, Content, Item, compares_in, denials, root, word_stems
@@ -20,7 +20,7 @@ _OPPOSITE = {"<": ">=", ">": "<=", "<=": ">", ">=": "<"}
 _LITERAL = re.compile(r"\b(?:None|null|nil|0|zero)\b")
 _SAID_MOST = 100  # characters of a statement that are shown
 _BOUNDED = re.compile(r"\b(?:Math\.|f64::|std::)?(?P<name>max|min)\((?:[^(),]+,)?\s*(?P<number>-?\d+)\b")
-_BESIDE = re.compile(r"\b(?:of|in|for|from|by|with|on|at|into|to|than)\s+(?:(?:the|a|an|its|all|every|each)\s+)*[`\"']?\Z")
+_BESIDE = re.compile(r"\b(?:of|in|for|than)\s+(?:(?:the|a|an|its|all|every|each)\s+)*[`\"']?\Z")
 _GIVEN = re.compile(r"\bsets?\s+`?(\w+)`?\s+to\s+`?([\w.]+)")
 _COPULA = re.compile(r"\b(?:is|are|was|were|has|have|been|gets)\s*\Z")
 
@@ -65,12 +65,11 @@ def matched(content: Content, view: View) -> Match:
         _polarity(content, view, tally)
         _defaults(content, view, tally)
         _roles(content, view, tally)
-    shown = {item.at: item.text for item in (*tally.own, *tally.named, *tally.said)}
-    shown |= {at: item.text for item in content.items for at in tally.atoms if item.at == at}
-    lacks = tally.lacks if tally.own else tally.lacks + [item.text for item in content.items if item.at in shown]
+    found = {item.at for item in (*tally.own, *tally.named, *tally.said)} | tally.atoms.keys()
+    named = tuple(item.text for item in content.items if item.at in found)
     return Match(
-        shown=tuple(shown[at] for at in sorted(shown)) if tally.own else (),
-        lacks=tuple(dict.fromkeys(lacks)),
+        shown=named if tally.own else (),
+        lacks=tuple(dict.fromkeys((*tally.lacks, *(() if tally.own else named)))),
         against=tuple(dict.fromkeys(tally.against)),
     )
 
@@ -106,9 +105,7 @@ def _word(item: Item, content: Content, view: View, tally: _Tally) -> None:
         tally.own.append(item)
     elif _messaged(item, content, view):
         tally.said.append(item)
-    elif view.named(item):
-        tally.named.append(item)
-    elif _in_text(item, view.loops):
+    elif view.named(item) or _in_text(item, view.loops):
         tally.named.append(item)
     elif atom is not None:
         tally.atoms[item.at] = atom
@@ -209,9 +206,7 @@ def _listed_alone(at: int, end: int, content: Content, view: View) -> bool:
 
 
 def _switch(item: Item, content: Content, view: View, tally: _Tally) -> None:
-    if any(True for _ in _switches(content, view)):
-        tally.own.append(item)
-    elif _in_text_switch(item, view):
+    if any(True for _ in _switches(content, view)) or _in_text_switch(item, view):
         tally.own.append(item)
     else:
         tally.lacks.append(item.text)
@@ -325,30 +320,41 @@ def _conditions(content: Content, view: View, tally: _Tally) -> None:
             compared = any(one.clause == clause for one in content.compares) and view.atoms
             if not compared:
                 tally.lacks.append(f"the condition {' '.join(item.text for item in items)}")
-    for place, clause in enumerate(content.clauses):
+    _signs(content, view, tally, messaged)
+    _sometimes(content, view, tally, conditional=bool(parts), messaged=bool(messaged))
+
+
+def _signs(content: Content, view: View, tally: _Tally, messaged: set[int]) -> None:
+    """Whether each condition is said with the sign that it has in the source."""
+    for place, part in enumerate(content.clauses):
         here = {item.at for item in content.items if item.clause == place}
-        if clause.empty and not here & tally.atoms.keys() and not any(item.at in here for item in tally.said):
+        if part.empty and not here & tally.atoms.keys() and not any(item.at in here for item in tally.said):
             tally.lacks.append(_emptied(content))
-    for clause in sorted({item.clause for item in tally.said if content.clauses[item.clause].condition}):
+    for place in sorted(messaged):
+        part = content.clauses[place]
         said = denials(view.message) + sum(word in EMPTY for word in re.findall(r"[a-z]+", view.message.lower()))
-        if (content.clauses[clause].negated ^ content.clauses[clause].empty) != (said % 2 == 1):
-            tally.against.append(f"{view.message[:_SAID_MOST]}, the claim the opposite")
+        if (part.negated ^ part.empty) != (said % 2 == 1):
+            (tally.against if part.condition else tally.lacks).append(f"{view.message[:_SAID_MOST]}, the claim the opposite")
     by_at = {item.at: item for item in content.items}
     for at, atom in tally.atoms.items():
-        clause = content.clauses[by_at[at].clause]
+        part = content.clauses[by_at[at].clause]
         if atom.relation is not None:
             if not content.compares and by_at[at].clause not in messaged:
                 tally.lacks.append(f"how {atom.text.strip()[:_SAID_MOST]} is met")
             continue
         literal = _LITERAL.search(content.claim) is not None
         says_no = atom.against ^ (atom.nothing and not literal) ^ atom.negated_branch
-        claimed = (clause.negated and clause.condition) ^ clause.empty
+        claimed = (part.negated and part.condition) ^ part.empty
         if says_no != claimed:
             tally.against.append(
                 f"{'otherwise than ' if atom.negated_branch else ''}{atom.text.strip()[:_SAID_MOST]}, the claim the opposite"
             )
+
+
+def _sometimes(content: Content, view: View, tally: _Tally, *, conditional: bool, messaged: bool) -> None:
+    """What happens only under a condition is not said without it."""
     used = {id(atom) for atom in tally.atoms.values()} | _compared_atoms(content, view)
-    conditional = bool(parts) or bool(tally.atoms) or bool(content.compares and used)
+    conditional = conditional or bool(tally.atoms) or bool(content.compares and used)
     for group, guard in zip(view.atoms, view.guards, strict=True):
         if guard.negated and conditional:
             continue
@@ -404,9 +410,11 @@ def _denials(content: Content, view: View) -> int:
         text,
     ):
         following = found["next"] or found["right"] or ""
-        if following in ("in", "is", "be") or any(_in_text(item, following) for item in content.items if item.kind != "number"):
-            count += 1
-        elif any(item.quantity and same_amount(item.quantity, one) for item in content.items for one in quantities(following)):
+        if (
+            following in ("in", "is", "be")
+            or any(_in_text(item, following) for item in content.items if item.kind != "number")
+            or any(item.quantity and same_amount(item.quantity, one) for item in content.items for one in quantities(following))
+        ):
             count += 1
     return count
 
@@ -447,9 +455,9 @@ def _roles(content: Content, view: View, tally: _Tally) -> None:
                 for item in content.items
                 if item.at < keyed.at and item in tally.own and not _in_text(item, key) and not view.named(item)
             ]
-            after = [item for item in tally.named if item.at > keyed.at and not _in_text(item, view.raw)]
-            if before and after and not re.search(r"\b(?:of|in|for)\b", content.claim):
-                tally.lacks.append(f"{before[0].text} {keyed.text} {after[0].text}")
+            behind = [item for item in tally.named if item.at > keyed.at and not _in_text(item, view.raw)]
+            if before and behind and not re.search(r"\b(?:of|in|for)\b", content.claim):
+                tally.lacks.append(f"{before[0].text} {keyed.text} {behind[0].text}")
         return
     if (
         (given := _GIVEN.search(content.claim))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from hindbrain.domain.mission_comparison import Comparison
 from hindbrain.domain.source_statement import Statement
 from hindbrain.engines.claim_content import Content, content_of
-from hindbrain.engines.claim_match import Match, matched
+from hindbrain.engines.claim_match import matched
 from hindbrain.engines.source_statements import statements_of
 from hindbrain.engines.statement_view import View, bindings
 from hindbrain.policy.claim_words import AROUND, COMMENTED, VERBS
@@ -29,7 +29,7 @@ _PRONOUNS = re.compile(r"\b(?:it|they|them|he|she)\b", re.IGNORECASE)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
     """A text that was cited: all its lines, which of them are meant (all, when none is named), and the file it lies in. What is
-    `whole` is prose, as a statement of a person is. A `run` prints lines; `path` then holds its command, and `ends` how it ended."""
+    `whole` is prose, as a statement of a person is. A `run` prints lines; `path` is then its command, and `ends` how it ended."""
 
     name: str
     lines: tuple[str, ...]

@@ -25,7 +25,17 @@ from hindbrain.engines.claim_wording import says_it_fails, says_it_passes
 from hindbrain.policy.missions import GRADES, SWEEPS
 from hindbrain.policy.proof import CONFIDENCE_CAP, LABELS, RANKS
 
-__all__ = ["Judgement", "Reference", "Resolved", "about", "judged", "place_of", "read_reference", "subjects"]
+__all__ = [
+    "Judgement",
+    "Reference",
+    "Resolved",
+    "about",
+    "judged",
+    "place_of",
+    "read_reference",
+    "sources_of",
+    "subjects",
+]
 
 _EVENT = re.compile(r"\A(?:event:)?(evt_[A-Za-z0-9_-]{1,60})\Z")
 _PLACE = re.compile(r"\A(?P<path>.+?)(?::(?P<line>[1-9]\d{0,8})(?::(?P<column>\d{1,9}))?)?\Z", re.DOTALL)
@@ -221,8 +231,7 @@ def judged(
 def _compared(claim: MissionClaim, resolved: Sequence[Resolved], backing: Sequence[MissionEvent]) -> Comparison:
     """The claim against the texts of what backs it. What a person said in the same words, and the end of a test that the claim
     names as its target, decide a claim that cannot be compared."""
-    sources = [source for one in resolved if one.event in backing for source in one.sources or _said_by(one.event)]
-    found = compared(claim.claim, sources)
+    found = compared(claim.claim, sources_of([one for one in resolved if one.event in backing]))
     if not found.reason:
         return found
     for event in backing:
@@ -234,6 +243,11 @@ def _compared(claim: MissionClaim, resolved: Sequence[Resolved], backing: Sequen
             told = f"event {event.event_id}: the test that the claim names passed"
             return Comparison(compared=(told,), not_checked=found.not_checked or (claim.claim,))
     return found
+
+
+def sources_of(resolved: Sequence[Resolved]) -> tuple[Source, ...]:
+    """The texts that references stand for: what a file says, or what a run printed."""
+    return tuple(source for one in resolved for source in one.sources or _said_by(one.event))
 
 
 def _said_by(event: MissionEvent | None) -> tuple[Source, ...]:

@@ -25,7 +25,33 @@ _TYPES = re.compile(r"(?:[uifULlFf]|u?l{1,2}|[ui](?:8|16|32|64|128|size)|f(?:32|
 _CLOCK = re.compile(r"(?<![\w.:])\d{1,2}:\d{2}(?::\d{2})?(?![\w:])|\bv?\d+(?:\.\d+){2,}\b")
 _WORD = re.compile(r"[^\W\d_]+")
 _AFTER = re.compile(r"\s*-?([^\W\d_]+|%)")
-_PRONOUN = frozenset("of that which who another is was has and or in on for to it the they this a by can may must".split())
+_PRONOUN = frozenset(
+    [
+        "of",
+        "that",
+        "which",
+        "who",
+        "another",
+        "is",
+        "was",
+        "has",
+        "and",
+        "or",
+        "in",
+        "on",
+        "for",
+        "to",
+        "it",
+        "the",
+        "they",
+        "this",
+        "a",
+        "by",
+        "can",
+        "may",
+        "must",
+    ]
+)
 _IN_NAME = {
     **{unit: unit for unit in UNITS if len(unit) > 1 and unit not in ("times", "tries", "attempts", "time")},
     "s": "s",
@@ -188,6 +214,8 @@ def _shifted(match: re.Match[str]) -> Quantity:
 def _named(unit: str) -> str:
     """`Second`, `from_secs` and `ofMillis` as units."""
     plain = re.sub(r"\A(?:from_|of)", "", unit).lower()
+    if not plain:
+        return ""
     return plain if plain in UNITS else f"{plain}s" if f"{plain}s" in UNITS else "minutes" if plain == "mins" else ""
 
 

@@ -14,7 +14,7 @@ __all__ = ["sentence_match"]
 
 _CUT = re.compile(r"[,;:()]\s+|\s+(?=(?:and|but|or|then)\s)|\s+-\s+|[()]")
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
-_PRONOUNS = frozenset("it they this that these those he she we you there who which".split())
+_PRONOUNS = frozenset(["it", "they", "this", "that", "these", "those", "he", "she", "we", "you", "there", "who", "which"])
 _RESTRICTS = ("if", "unless", "except", "but only", "provided")
 _SAID_MOST = 100
 
@@ -61,7 +61,7 @@ def _parts(sentence: str) -> list[_Part]:
 
 def _subject(words: Sequence[str]) -> frozenset[str]:
     """The words a part begins with, up to its verb, number or preposition."""
-    taken = []
+    taken: list[str] = []
     for word in words:
         if taken and (word in OPENERS or word.isdigit() or word in NUMBERS):
             break

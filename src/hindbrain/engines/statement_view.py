@@ -29,8 +29,42 @@ _RETURNED = re.compile(r"\b(?P<name>return)\s+(?P<value>true|false|True|False)\b
 _DEFAULT_VALUE = re.compile(r"(?<![=!<>])=(?!=|>)\s*(?:\"[^\"]*\"|'[^']*'|[^,()]+)")
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*(?:[-.][A-Za-z_]\w*)*")
 _TYPES = frozenset(
-    "int float str bool usize u8 u16 u32 u64 i32 i64 f64 long short char double decimal Decimal string const let var static final "
-    "time Duration from_secs from_millis self this pub export local readonly".split()
+    [
+        "int",
+        "float",
+        "str",
+        "bool",
+        "usize",
+        "u8",
+        "u16",
+        "u32",
+        "u64",
+        "i32",
+        "i64",
+        "f64",
+        "long",
+        "short",
+        "char",
+        "double",
+        "decimal",
+        "Decimal",
+        "string",
+        "const",
+        "let",
+        "var",
+        "static",
+        "final",
+        "time",
+        "Duration",
+        "from_secs",
+        "from_millis",
+        "self",
+        "this",
+        "pub",
+        "export",
+        "local",
+        "readonly",
+    ]
 )
 _FALLBACK = re.compile(
     r"environ\.get\(|getenv\(|:-|setdefault\(|\.get\([^()]*,|\?\?|\|\||\bor\b|default\s*=|\bdefault\s+\S|\bunwrap_or",

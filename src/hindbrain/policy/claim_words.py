@@ -1,4 +1,4 @@
-"""Words of claims: which are compared with the cited statement, in which other words or signs a source may say the same, and which
+"""Words of claims: which are compared with the cited statement, in which other words or signs a source may say them, and which
 only hold a sentence together. Small on purpose: a word that is in no table has to stand in the source itself."""
 
 from collections.abc import Mapping
@@ -55,7 +55,7 @@ GLUE = _words(
 FRAME = _words(
     """
     actually contain contains define defined defines defining definition hold holds mean means mention mentions named say
-    saying says set sets stands use used uses using written there exactly happens lasts
+    saying says set sets stands use used uses using exactly happens lasts
     """
 )
 # Words for the place itself, as long as `the` stands before them.
@@ -125,12 +125,13 @@ UNITS: Mapping[str, tuple[str, tuple[float, ...]]] = {
 # Phrases that compare, with the sign that says the same. Longer ones come first.
 COMPARISONS: tuple[tuple[str, str], ...] = (
     (
-        r"(?:no|not|never) (?:less|fewer|smaller|lower|shorter) than|(?:not|never) (?:below|under)|at least|or more\b|reach(?:es|ed)?",
+        r"(?:no|not|never) (?:less|fewer|smaller|lower|shorter) than|(?:not|never) (?:below|under)|at least|or more\b"
+        r"|reach(?:es|ed)?",
         ">=",
     ),
     (
-        r"(?:no|not|never) (?:more|greater|larger|longer|higher|older) than|(?:not|never) above|(?:not|never) exceed(?:s|ing)?|at most"
-        r"|up to|or (?:less|fewer)\b",
+        r"(?:no|not|never) (?:more|greater|larger|longer|higher|older) than|(?:not|never) above"
+        r"|(?:not|never) exceed(?:s|ing)?|at most|up to|or (?:less|fewer)\b",
         "<=",
     ),
     (r"(?:more|greater|larger|bigger|longer|older|higher|later|newer) than|above|exceeds?|exceed(?:ed|ing)", ">"),
@@ -221,7 +222,10 @@ INCLUDED = r"\b(?:first|last|includes?|including|contains?|one of|among)\b"
 COMMENTED = r"\b(?:comments?|commented|docstrings?|documented|documents|documentation|note[sd]?|according to)\b"
 SAID = r"\b(?:says?|prints?|printed|logs?|logged|messages?|texts?|warns?|warning|reports?|shows?|echo(?:es)?|tells?)\b"
 # Words with which a claim says that a condition is looked at.
-CHECKS = r"\b(?:checks?|checked|tests?|tested|compares?|compared|verif(?:y|ies|ied)|looks? at|asserts?|asserted|loops?|iterates?|walks?)\b"
+CHECKS = (
+    r"\b(?:checks?|checked|tests?|tested|compares?|compared|verif(?:y|ies|ied)|looks? at|asserts?|asserted"
+    r"|loops?|iterates?|walks?)\b"
+)
 # How the header of a branch begins.
 BRANCHES = r"\s*(?:\}\s*)?(?:else if|if|elif|elsif|while|until|unless|except|catch|rescue|case|when)\b"
 # Verbs that make a part of a claim a statement of its own.

@@ -14,22 +14,52 @@ if TYPE_CHECKING:
 
 __all__ = ["code_statements", "is_parsed"]
 
-_CODE = frozenset("python javascript typescript tsx go rust java c cpp csharp ruby php bash".split())
+_CODE = frozenset(
+    ["python", "javascript", "typescript", "tsx", "go", "rust", "java", "c", "cpp", "csharp", "ruby", "php", "bash"]
+)
 _MOST_BYTES = 1024 * 1024
 _DEEPEST = 60  # blocks within blocks; what lies deeper is part of its statement
 _BLOCKS = frozenset(
-    """
-    block statement_block class_body compound_statement declaration_list field_declaration_list body_statement do_group
-    switch_body match_block enum_body interface_body function_body then statement_list enum_variant_list object_type
-    """.split()
+    [
+        "block",
+        "statement_block",
+        "class_body",
+        "compound_statement",
+        "declaration_list",
+        "field_declaration_list",
+        "body_statement",
+        "do_group",
+        "switch_body",
+        "match_block",
+        "enum_body",
+        "interface_body",
+        "function_body",
+        "then",
+        "statement_list",
+        "enum_variant_list",
+        "object_type",
+    ]
 )
 # Parts of a condition that are no block of their own: what they hold happens when the condition does not.
-_OTHERWISE = frozenset("else_clause elif_clause else elsif".split())
+_OTHERWISE = frozenset(["else_clause", "elif_clause", "else", "elsif"])
 _CLAUSES = frozenset(
-    """
-    except_clause finally_clause catch_clause case_clause expression_case default_case switch_case switch_default match_arm
-    switch_block_statement_group rescue when ensure case_item case_statement
-    """.split()
+    [
+        "except_clause",
+        "finally_clause",
+        "catch_clause",
+        "case_clause",
+        "expression_case",
+        "default_case",
+        "switch_case",
+        "switch_default",
+        "match_arm",
+        "switch_block_statement_group",
+        "rescue",
+        "when",
+        "ensure",
+        "case_item",
+        "case_statement",
+    ]
 )
 _FIELDS = frozenset({"consequence", "alternative", "body"})
 _CHOICES = frozenset({"conditional_expression", "ternary_expression"})
@@ -42,8 +72,8 @@ _ROLES: tuple[tuple[Role, re.Pattern[str]], ...] = (
             r"function|method|class|impl|struct|interface|enum|trait|module|namespace|constructor|type_(?:decl|spec|alias)"
         ),
     ),
-    ("loop", re.compile(r"\bfor|for_|foreach")),
-    ("guard", re.compile(r"\bif|if_|elif|elsif|while|until|unless|switch|match|case|when|except|catch|rescue")),
+    ("loop", re.compile(r"for_|foreach|while_|until_")),
+    ("guard", re.compile(r"if_|elif|elsif|unless|case|arm|when|except|catch|rescue")),
 )
 
 
@@ -98,9 +128,7 @@ def _statement(data: bytes, node: "Node", above: tuple[Enclosing, ...], depth: i
     for part in parts:
         otherwise = part.type in _OTHERWISE or _field(node, part) == "alternative"
         within = other if otherwise else inner
-        if part.type in _BLOCKS:
-            yield from _children(data, part, within, depth + 1)
-        elif part.type in ("else_clause", "else"):
+        if part.type in _BLOCKS or part.type in ("else_clause", "else"):
             yield from _children(data, part, within, depth + 1)
         else:
             yield from _statement(data, part, within, depth + 1)
@@ -203,7 +231,9 @@ def _role(kind: str, header: str) -> Role:
         r"\s*(?:\}\s*)?(if|elif|elsif|else if|while|until|unless|for|foreach|switch|match|case|when|except|catch)\b", header
     )
     if begins:
-        return "loop" if begins[1].startswith("for") else "guard"
+        if begins[1] in ("switch", "match"):
+            return "block"
+        return "loop" if begins[1].startswith(("for", "while", "until")) else "guard"
     for role, pattern in _ROLES:
         if pattern.search(kind):
             return role

@@ -80,6 +80,9 @@ class Models:
     def tier(self, role: Role) -> int:
         return self._plan.tier(role)
 
+    def named(self, role: Role) -> str:
+        return ", ".join(f"{link.provider.name} {link.provider.model}" for link in self._chains.get(self.tier(role), ()))
+
     def think(
         self,
         role: Role,

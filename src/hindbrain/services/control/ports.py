@@ -96,3 +96,7 @@ class Mind(Protocol):
     def tier(self, role: Role) -> int:
         """0 without a model."""
         ...
+
+    def named(self, role: Role) -> str:
+        """The providers and models that are asked for a role, in their order."""
+        ...

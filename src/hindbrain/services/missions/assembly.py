@@ -14,6 +14,7 @@ from hindbrain.services.missions.handing import Handing
 from hindbrain.services.missions.kernel import Missions
 from hindbrain.services.missions.proving import Proving
 from hindbrain.services.missions.recording import Recording
+from hindbrain.services.missions.second_reader import SecondReader
 from hindbrain.services.missions.skills import Skills
 from hindbrain.services.missions.telling import Telling
 from hindbrain.services.missions.witness import Witness
@@ -48,4 +49,5 @@ def put_together(house: "House") -> Missions:
         recording=recording,
         advising=advising,
         documents=documents.warnings,
+        second=SecondReader(lambda opened: house.runs.mind(opened)),
     )

@@ -8,8 +8,9 @@ from typing import Any
 import msgspec
 
 from hindbrain.domain.caller import Caller
-from hindbrain.domain.errors import InvalidParams
+from hindbrain.domain.errors import Busy, InvalidParams
 from hindbrain.domain.mission import MissionEvent, MissionStatus, VerifyResult
+from hindbrain.domain.mission_comparison import SecondReading
 from hindbrain.engines.course import Course
 from hindbrain.engines.guarding import drift
 from hindbrain.engines.inheriting import starter_focus, told_of
@@ -28,6 +29,7 @@ from hindbrain.services.missions.log import Turn
 from hindbrain.services.missions.observing import circled
 from hindbrain.services.missions.proving import Proving
 from hindbrain.services.missions.recording import Recording
+from hindbrain.services.missions.second_reader import ReaderNeeded, SecondReader
 from hindbrain.services.missions.skills import Skills
 from hindbrain.services.missions.starting import Asked, Begun, Starting
 from hindbrain.services.missions.telling import Telling, rendered_start
@@ -52,6 +54,7 @@ class Missions:
         recording: Recording,
         advising: Advising,
         documents: Callable[[OpenBrain, str], tuple[str, ...]],
+        second: SecondReader,
     ) -> None:
         self._desk = desk
         self._log = desk.log
@@ -64,6 +67,7 @@ class Missions:
         self.telling = telling
         self.recording = recording
         self.advising = advising
+        self._second = second
         self._documents = documents  # what is stale of a repository's strategy
         self._starting = Starting(desk, guard)
         self.importing = Importing(desk, self._starting, control, proving, telling)
@@ -205,19 +209,33 @@ class Missions:
             with self._log.reading(opened, found) as course:
                 first = not course.rounds and not course.verified
             looked = self._look(opened, caller, found) if first else None
-            with self._log.turn(opened, caller, found) as turn:
-                if looked is not None:
-                    self._guarded(turn, looked)
-                judged = self._proving.verify(
-                    turn,
-                    claim,
-                    label=evidence_class,
-                    refs=evidence_refs,
-                    targets=targets,
-                    criteria=criteria,
-                    confidence=confidence,
-                )
-                circled(turn)
+            second = self._second.is_set(opened)
+            read: tuple[str, SecondReading] | None = None
+            for last in (False, True):
+                try:
+                    with self._log.turn(opened, caller, found) as turn:
+                        if looked is not None:
+                            self._guarded(turn, looked)
+                        judged = self._proving.verify(
+                            turn,
+                            claim,
+                            label=evidence_class,
+                            refs=evidence_refs,
+                            targets=targets,
+                            criteria=criteria,
+                            confidence=confidence,
+                            read=read,
+                            second=second,
+                        )
+                        circled(turn)
+                    break
+                except ReaderNeeded as needed:
+                    # Nothing was written: the reader is asked first, and then the claim is judged again with its answer.
+                    if last:
+                        raise Busy(
+                            "the cited lines changed while they were read a second time", fix="run mission verify again"
+                        ) from None
+                    read = (needed.question, self._second.read(opened, needed.question))
             if judged.round is not None:
                 self._control.said(opened, judged.round, because=judged.event.event_id, now=turn.now)
         return _verified(judged.result, judged.event, turn.course)

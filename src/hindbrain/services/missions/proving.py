@@ -9,15 +9,18 @@ import msgspec
 
 from hindbrain.domain.errors import InvalidParams, UnknownMission
 from hindbrain.domain.mission import EventType, EvidenceClass, MissionClaim, MissionEvent, Outcome, VerifyResult
+from hindbrain.domain.mission_comparison import SecondReading
 from hindbrain.engines.course import Course
-from hindbrain.engines.mission_evidence import judged
+from hindbrain.engines.mission_evidence import judged, sources_of
 from hindbrain.engines.mission_rounds import Round
 from hindbrain.engines.moments import stamped
+from hindbrain.engines.second_reading import question, read_again
 from hindbrain.policy.non_claims import STANDING
 from hindbrain.policy.proof import AS_COMPARED
 from hindbrain.services.missions.control import MissionControl
 from hindbrain.services.missions.desk import chosen
 from hindbrain.services.missions.log import Draft, MissionLog, Turn, new_id
+from hindbrain.services.missions.second_reader import ReaderNeeded
 from hindbrain.services.missions.surroundings import existing, may_read
 from hindbrain.services.missions.witness import Witness
 
@@ -90,8 +93,11 @@ class Proving:
         targets: Sequence[str] | None,
         criteria: list[str] | None,
         confidence: float | None,
+        read: tuple[str, SecondReading] | None = None,
+        second: bool = False,
     ) -> Judged:
-        """Judge a claim by id, or a text: one that was not registered is registered by this."""
+        """Judge a claim by id, or a text: one that was not registered is registered by this. With a `second` reader a claim that
+        is shown raises ReaderNeeded, until `read` holds the question and its answer."""
         kind = EvidenceClass(chosen([one.value for one in EvidenceClass], label, "evidence_class"))
         claim = self._named(turn.course, told) or self.claim(
             turn, told, targets=targets, criteria=criteria, refs=refs, confidence=confidence
@@ -106,6 +112,11 @@ class Proving:
         given = tuple(refs) if refs else claim.evidence_refs
         resolved = self._witness.references(turn, given, label=kind, targets=claim.targets)
         found = judged(claim, resolved, label=kind, mode=turn.course.spec.mode, changed=self._witness.changed(turn))
+        if second and found.verdict == "verified_for_mission":
+            asked = question(claim.claim, sources_of(resolved))
+            if read is None or read[0] != asked:
+                raise ReaderNeeded(asked)
+            found = read_again(found, read[1])
         after = found.applied(claim, stamp=stamped(turn.now), reported=confidence)
         return self._written(
             turn, after, found.result(turn.course.spec.mission_id, claim.claim_id, (*STANDING, AS_COMPARED)), given, confidence
