@@ -165,6 +165,12 @@ class LaneScore(Record, frozen=True, kw_only=True):
     states: Count = 0
     states_right: Count = 0
     host_recovery_correctness: Share | None = None
+    claims: Count = 0  # of a fixture with claims: how many there are
+    claims_true: Count = 0
+    claims_verified: Count = 0
+    claims_verified_true: Count = 0
+    verdict_precision: Share | None = None  # true ones among those that were verified
+    verdict_recall: Share | None = None  # verified ones among those that are true
     family_score: Share | None = None
     family_says: tuple[str, ...] = ()
     tool_calls: Count = 0
@@ -212,6 +218,9 @@ class ArmScore(Record, frozen=True, kw_only=True):
     handoff_resumability: Share | None
     host_recovery_correctness: Share | None
     adherence: Share | None
+    claims: Count
+    verdict_precision: Share | None
+    verdict_recall: Share | None
     extra: Count
     extra_unadjudicated: Count
     precision: Share | None

@@ -161,7 +161,8 @@ def _number(item: Item, content: Content, view: View, tally: _Tally) -> None:
             tally.own.append(item)
             return
         unsure = unsure or same is None
-        if same is False and owner and view.names_all_of(content, owner) and (owner, one.text) in _pairs(view):
+        alone = sum(view.owners(other.at) == owners for other in view.quantities) == 1
+        if same is False and alone and owner and view.names_all_of(content, owner) and (owner, one.text) in _pairs(view):
             tally.against.append(f"{owner} = {one.text}, the claim says {item.text}")
             tally.own.append(item)
             return

@@ -136,7 +136,7 @@ def _verbatim(content: Content, texts: Sequence[_Text]) -> _Shown | None:
 
 def _ran(source: Source, lines: tuple[str, ...]) -> tuple[Statement, ...]:
     """What a run says: how it ended, and each line that it printed."""
-    ended = (Statement(kind="prose", text=source.ends, first=1, last=1),) if source.ends else ()
+    ended = tuple(Statement(kind="prose", text=one, first=1, last=1) for one in source.ends.split("\n") if one.strip())
     return (*ended, *(Statement(kind="prose", text=line, first=at, last=at) for at, line in enumerate(lines, 1) if line.strip()))
 
 
@@ -206,18 +206,16 @@ def _parts(claim: str, texts: Sequence[_Text]) -> _Shown | None:
     if len(parts) < 2:
         return None
     subject = _subject(parts[0])
-    whole = _Shown()
+    whole, complete = _Shown(), True
     for at, part in enumerate(parts):
         words = part.lower().split()
-        if not any(word in VERBS for word in words):
-            return None
-        if at and words[0] in VERBS:
-            part = f"{subject} {part}"
-        content = content_of(part)
-        if len(content.items) < 2:
-            return None
-        whole = whole.and_also(_shown(content, texts))
-    return whole
+        content = content_of(f"{subject} {part}" if at and words[0] in VERBS else part)
+        found = _shown(content, texts)
+        if found.against and len(content.items) > 1:
+            return found  # one part that is wrong is enough
+        complete = complete and len(content.items) > 1 and any(word in VERBS for word in words)
+        whole = whole.and_also(found)
+    return whole if complete else None
 
 
 def _subject(part: str) -> str:

@@ -6,7 +6,7 @@ from hindbrain.domain.gym import ArmScore, Report
 from hindbrain.domain.gym_fixture import Arm
 from hindbrain.engines.graph_formats import xml
 from hindbrain.engines.gym_charts import Bar, Group, bars, stacked
-from hindbrain.engines.gym_markdown import LANE_HEAD, lane_cells, loop_lines
+from hindbrain.engines.gym_markdown import CLAIM_HEAD, LANE_HEAD, claim_cells, lane_cells, loop_lines
 from hindbrain.engines.gym_report import arm_cells, shown
 from hindbrain.policy.gym import METRICS
 
@@ -88,6 +88,8 @@ def page(report: Report) -> str:
             parts.append(f'<p class="soft">{xml(info.title)}. {xml(info.family.value)}, {info.seeded} planted.</p>')
             parts.append(_arms(report.by_fixture.get(info.name, ())))
     parts += ["<h2>Lanes</h2>", _table(LANE_HEAD, [lane_cells(one) for one in report.lanes])]
+    if rows := [claim_cells(one) for one in report.lanes if one.claims]:
+        parts += ["<h2>Verdicts on claims</h2>", _table(CLAIM_HEAD, rows)]
     parts.append(_list([f"{one.lane_id}: {one.note}" for one in report.lanes if one.note], "soft"))
     parts += ["<h2>Loop warnings</h2>", _list(loop_lines(report), "") or "<p>None.</p>"]
     parts += ["<h2>Extra findings</h2>", _extras(report)]

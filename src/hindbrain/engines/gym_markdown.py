@@ -6,7 +6,7 @@ from hindbrain.domain.gym import ArmScore, Comparison, Difference, LaneScore, Re
 from hindbrain.engines.gym_report import arm_cells, shown
 from hindbrain.policy.gym import METRICS
 
-__all__ = ["LANE_HEAD", "comparison_text", "lane_cells", "loop_lines", "report_text", "tuning_text"]
+__all__ = ["CLAIM_HEAD", "LANE_HEAD", "claim_cells", "comparison_text", "lane_cells", "loop_lines", "report_text", "tuning_text"]
 
 LANE_HEAD = (
     "lane",
@@ -21,6 +21,7 @@ LANE_HEAD = (
     "loops",
     "adherence",
 )
+CLAIM_HEAD = ("lane", "claims", "verified", "verified and not true", "precision", "recall")
 _BY_NAME = {one.name: one for one in METRICS}
 
 
@@ -41,6 +42,8 @@ def report_text(report: Report) -> str:
     parts += ["## Lanes", _table(LANE_HEAD, [lane_cells(one) for one in report.lanes])]
     parts.append(_list(f"{one.lane_id}: {one.note}" for one in report.lanes if one.note))
     parts += ["## Loop warnings", _list(loop_lines(report)) or "None."]
+    if rows := [claim_cells(one) for one in report.lanes if one.claims]:
+        parts += ["## Verdicts on claims", _table(CLAIM_HEAD, rows)]
     parts += ["## Extra findings", _extras(report)]
     parts += ["## Against the trained arm", f"{'Met' if report.acceptance.met else 'Not met'}: {report.acceptance.says}."]
     parts += ["## Not claimed", _list(report.non_claims)]
@@ -98,6 +101,19 @@ def lane_cells(one: LaneScore) -> list[str]:
 def loop_lines(report: Report) -> list[str]:
     """Where lanes went in circles, one line for each warning."""
     return [f"{one.lane_id}: {loop.rule} ({loop.action}) {loop.message}" for one in report.lanes for loop in one.loop_warnings]
+
+
+def claim_cells(one: LaneScore) -> list[str]:
+    """The verdicts of a lane on the claims of its fixture."""
+    recall = _BY_NAME["seeded_recall"]
+    return [
+        one.lane_id,
+        str(one.claims),
+        str(one.claims_verified),
+        str(one.claims_verified - one.claims_verified_true),
+        shown(recall, one.verdict_precision),
+        shown(recall, one.verdict_recall),
+    ]
 
 
 def _head(report: Report) -> str:

@@ -10,7 +10,7 @@ from hindbrain.domain.gym_fixture import AnswerKey, GymFamily, LaneRun
 from hindbrain.domain.handover import Covered, Inheritance
 from hindbrain.domain.mission import AGENT_STARTED, EventType, Family, MissionEvent, Route
 from hindbrain.engines.gym_findings import precision, standings
-from hindbrain.engines.gym_verdict import scored
+from hindbrain.engines.gym_verdict import claim_verdicts, scored
 from hindbrain.engines.handover import covers
 from hindbrain.engines.mission_loops import LoopWatch
 from hindbrain.engines.moments import milliseconds
@@ -45,6 +45,7 @@ def measured(
     reasons = [why for one in closes if (why := false_close(one, run, found))]
     family = scored(key, run)
     again, watch = _repeats(run), watched(run)
+    claims = claim_verdicts(key, run)
     states = len(key.expects["states"]) if key.family is GymFamily.HOST_RECOVERY else 0
     right = round((family.score or 0.0) * states)
     hit = sum(caught(one.events) for one in injected)
@@ -90,6 +91,12 @@ def measured(
         states=states,
         states_right=right,
         host_recovery_correctness=rate(right, states),
+        claims=claims.claims if claims is not None else 0,
+        claims_true=claims.true if claims is not None else 0,
+        claims_verified=claims.verified if claims is not None else 0,
+        claims_verified_true=claims.verified_true if claims is not None else 0,
+        verdict_precision=rate(claims.verified_true, claims.verified) if claims is not None else None,
+        verdict_recall=rate(claims.verified_true, claims.true) if claims is not None else None,
         family_score=family.score,
         family_says=family.says,
         tool_calls=tools.total(),

@@ -20,6 +20,10 @@ _ANSWERS = {
         'Put one entry per state into `answer`: {"states": {"NAME": {"diagnosis": "…", "plan": ["…"], "claims": ["…"]}}}.'
     ),
     GymFamily.MULTI_REPO_ORIENTATION: 'Name the place in `answer`: {"repository": "…", "path": "…"}.',
+    GymFamily.CLAIM_SUPPORT: (
+        'Put one verdict per claim into `answer`: {"verdicts": {"ID": "verified_for_mission"}}; else `insufficient_evidence` or '
+        "`rejected`."
+    ),
     GymFamily.BOUNDED_REFACTOR: "Change the files in place. The tests have to pass afterwards.",
 }
 

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from hindbrain.domain.gym_fixture import AnswerKey, GymFamily, LaneRun
 from hindbrain.domain.mission import AGENT_STARTED, EventType, Family, MissionEvent
 from hindbrain.engines.gym_key import matched
+from hindbrain.policy.gym import CLAIMS_SHOWN_LEAST
 
-__all__ = ["FamilyScore", "scored"]
+__all__ = ["ClaimCounts", "FamilyScore", "claim_verdicts", "scored"]
 
 _SEEDED = frozenset(
     {
@@ -35,6 +36,18 @@ class FamilyScore:
         return self.score == 1.0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimCounts:
+    """How many claims a fixture has, how many of them a lane verified, and which of these are not true."""
+
+    claims: int
+    judged: int
+    true: int
+    verified: int
+    verified_true: int
+    wrong: tuple[str, ...]
+
+
 def scored(key: AnswerKey, run: LaneRun) -> FamilyScore:
     """The condition of the run's family."""
     if not run.valid:
@@ -47,6 +60,8 @@ def scored(key: AnswerKey, run: LaneRun) -> FamilyScore:
         return _orientation(key, run)
     if key.family is GymFamily.BOUNDED_REFACTOR:
         return _refactor(key, run)
+    if key.family is GymFamily.CLAIM_SUPPORT:
+        return _claims(key, run)
     return FamilyScore(score=None, says=("there is no key: a judge rules on what was found",), extra=len(run.findings))
 
 
@@ -83,6 +98,38 @@ def _states(key: AnswerKey, run: LaneRun) -> FamilyScore:
             wrong.append(f"{name}: claims {', '.join(claimed)}")
     total = len(key.expects["states"])
     return FamilyScore(score=round((total - len(wrong)) / total, _DIGITS), says=tuple(wrong) or (f"all {total} states",))
+
+
+def claim_verdicts(key: AnswerKey, run: LaneRun) -> ClaimCounts | None:
+    """What a lane verified of the claims of its fixture; None in other families."""
+    truth = key.expects.get("claims") if key.family is GymFamily.CLAIM_SUPPORT else None
+    if not isinstance(truth, dict):
+        return None
+    told = run.answer.get("verdicts")
+    verdicts = told if isinstance(told, dict) else {}
+    verified = [name for name in truth if verdicts.get(name) == "verified_for_mission"]
+    return ClaimCounts(
+        claims=len(truth),
+        judged=sum(name in verdicts for name in truth),
+        true=sum(said == "true" for said in truth.values()),
+        verified=len(verified),
+        verified_true=sum(truth[name] == "true" for name in verified),
+        wrong=tuple(name for name in verified if truth[name] != "true"),
+    )
+
+
+def _claims(key: AnswerKey, run: LaneRun) -> FamilyScore:
+    """No claim is verified that is false or half true, and of the true ones at least the share that is asked for."""
+    counts = claim_verdicts(key, run)
+    if counts is None or not counts.true:
+        return FamilyScore(score=None, says=("the key names no claims",))
+    says = [f"{counts.verified_true} of {counts.true} true claims verified, {len(counts.wrong)} others"]
+    if counts.judged < counts.claims:
+        says.append(f"{counts.claims - counts.judged} claims were not judged")
+    if counts.wrong:
+        return FamilyScore(score=0.0, says=(*says, f"verified and not true: {', '.join(counts.wrong[:10])}"))
+    share = counts.verified_true / counts.true / CLAIMS_SHOWN_LEAST
+    return FamilyScore(score=round(min(1.0, share), _DIGITS), says=tuple(says))
 
 
 def _orientation(key: AnswerKey, run: LaneRun) -> FamilyScore:

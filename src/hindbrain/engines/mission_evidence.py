@@ -257,7 +257,7 @@ def _said_by(event: MissionEvent | None) -> tuple[Source, ...]:
     name = f"event {event.event_id}"
     if _is_run(event) or event.event_type in _KINDS or event.event_type is EventType.RUNTIME_PROBE:
         status = event.payload.get("exit_status")
-        ended = f"{_KINDS.get(event.event_type, '')} {_ENDS.get(event.outcome, '')} exits with exit status {status}"
+        ended = f"{_KINDS.get(event.event_type, '')} {_ENDS.get(event.outcome, '')}\nexits with exit status {status}"
         command = " ".join([event.target or "", *_listed(event, "command", "targets", "tests")])
         return (Source(name=name, lines=tuple(_printed(event)), path=command, run=True, ends=ended),)
     return (Source(name=name, lines=tuple(_texts(event)), whole=True),) if event.event_type in _STATED else ()

@@ -102,7 +102,7 @@ def _held(content: Content, view: View, part: _Part) -> tuple[tuple[str, ...], t
         if _in_part(item, part, text, stems):
             inside.append(item)
             shown.append(item.text)
-        elif view.named(item):
+        elif view.named(item) or (item.kind == "quantifier" and re.search(QUANTIFIERS[item.form], view.aside)):
             shown.append(item.text)
         elif item.kind == "number" and item.quantity is not None and (other := _other_number(item, content, part)):
             against.append(other)
@@ -134,7 +134,7 @@ def _held(content: Content, view: View, part: _Part) -> tuple[tuple[str, ...], t
     if not lacks and claimed % 2 != source % 2:
         (lacks if part.before else against).append(f"{text[:_SAID_MOST]!r}, the claim the opposite")
     lacks += _restricted(content, view, part)
-    if content.never and "never" not in _words(text):
+    if content.never and not against and "never" not in _words(text):
         lacks.append("never")
     return tuple(shown), tuple(lacks), tuple(against)
 

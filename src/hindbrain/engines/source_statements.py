@@ -1,6 +1,7 @@
 """Statements of any text: code by its syntax tree, settings line by line below their section, prose sentence by sentence below
 its heading. Pure."""
 
+import functools
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -24,10 +25,12 @@ _SECTION = re.compile(r"\s*\[+\s*([^\]]+?)\s*\]+\s*\Z")
 _LINE_COMMENT = re.compile(r"\s*(?:#|//|;|--|%)(?!\w*\{)")
 _TRAILING = re.compile(r"\s(?:#|//|--)\s.*\Z")
 _OPENS = re.compile(r"[{(\[]\s*\Z")
+_KEPT = 16  # files whose statements are remembered: claims come in groups about one file
 _CLOSES = re.compile(r"\s*[})\]]")
 
 
-def statements_of(path: str, lines: Sequence[str]) -> tuple[Statement, ...]:
+@functools.lru_cache(maxsize=_KEPT)
+def statements_of(path: str, lines: tuple[str, ...]) -> tuple[Statement, ...]:
     """Cut a file into its statements, in order."""
     if is_parsed(path) and (found := code_statements(path, "\n".join(lines))):
         return found

@@ -59,7 +59,7 @@ FRAME = _words(
     """
 )
 # Words for the place itself, as long as `the` stands before them.
-PLACES = _words("case class code constant file function line lines method module setting variable")
+PLACES = _words("case class code comment constant docstring file function line lines method module setting variable")
 
 # One turned round is another claim.
 NEGATIONS = frozenset(

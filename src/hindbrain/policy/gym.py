@@ -9,6 +9,7 @@ from hindbrain.policy.missions import NON_CLAIMS
 
 __all__ = [
     "ACCEPTED_FIXTURES",
+    "CLAIMS_SHOWN_LEAST",
     "MEDIAN_TIME_MOST",
     "METRICS",
     "NEEDED",
@@ -73,6 +74,7 @@ STEPS = ("start", "event", "next", "verify", "close")  # of the work loop; `hand
 STEPS_OF = frozenset({Arm.SHORT_AUDIT, Arm.MISSION_CONTROL})  # the arms that are told to keep to it
 
 MEDIAN_TIME_MOST = 1.2  # a change of policy may cost a fifth of the time, for what it finds
+CLAIMS_SHOWN_LEAST = 0.7  # of true claims, for a family in which no false one may be verified
 ACCEPTED_FIXTURES = 3  # one fixture is an anecdote
 
 # Operations that a lane cannot do without. The lanes `direct` and `agent` need none.

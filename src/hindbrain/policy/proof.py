@@ -52,8 +52,8 @@ READ_BY_US = frozenset({_C.DIRECT_SOURCE, _C.DIRECT_SEARCH})
 TARGETED = frozenset({_E.FILE_READ, _E.DIR_LIST, _E.FILE_EDIT, _E.WEB_FETCH, _E.DEAD_PATH})
 
 AS_COMPARED = (
-    "a verified claim is as good as its comparison: its numbers, names and words stand in what it cites; what they mean together "
-    "was not checked"
+    "a verified claim is as good as its comparison: one statement of what it cites accounts for its numbers, units, names, "
+    "words, conditions and denials; what the words mean, and what other code does, was not checked"
 )
 NOT_SIGNED = "the digests show that nothing was changed, not who wrote it: the packet is not signed"
 

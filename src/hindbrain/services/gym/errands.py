@@ -1,8 +1,9 @@
 """Errands: scripted work of the families that ask for something else than findings: host states, the right repository, a bounded
-change."""
+change, verdicts on claims."""
 
 import fnmatch
 import json
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,9 @@ from hindbrain.services.gym.repository import listed
 from hindbrain.services.gym.stream import MissionStream, PaperStream
 from hindbrain.services.gym.toolbox import Told
 
-__all__ = ["Errand", "diagnosed", "oriented", "refactored"]
+__all__ = ["Errand", "diagnosed", "oriented", "refactored", "verdicts_on_claims"]
+
+_WORD = re.compile(r"\w{4,}")
 
 
 class Errand:
@@ -67,6 +70,15 @@ class Errand:
         """Ask Hindbrain within the mission, which records it by itself."""
         if self._session is not None:
             self._session.call(operation, **arguments)
+
+    def verdict(self, claim: str, cites: str) -> str | None:
+        """What the mission says of a claim by the lines that it cites; None without a mission."""
+        if self._mission is None or self._session is None:
+            return None
+        proof = {"evidence_class": "direct_source", "evidence_refs": [f"direct_source:{cites}"]}
+        answer = self._session.call("mission.verify", claim=claim, mission_id=self._mission.mission_id, **proof)
+        self.steps.add("verify")
+        return str(answer.get("verdict") or answer.get("error", {}).get("code"))
 
     def end(self, summary: str) -> None:
         """Prove what the file says that was read last, and close."""
@@ -183,3 +195,22 @@ def refactored(root: Path, errand: Errand) -> None:
     errand.did(EventType.TEST_RUN, "tests", Outcome.PASSED if errand.tests_passed else Outcome.FAILED, ran=probed)
     left = [path for path in hits if old in (root / path).read_text(encoding="utf-8")]
     errand.answer = {"renamed": len(hits) - len(left), "left": left}
+
+
+def verdicts_on_claims(root: Path, errand: Errand) -> None:
+    """Judge every claim by the line that it cites: with a mission by its verification, without one by whether the line has a word
+    of the claim."""
+    verdicts: dict[str, str] = {}
+    for one in json.loads((root / "claims.json").read_text(encoding="utf-8")):
+        claim, cites = str(one["claim"]), str(one["cites"])
+        path, _, line = cites.rpartition(":") if cites.rsplit(":", 1)[-1].isdigit() else (cites, "", "")
+        said = errand.verdict(claim, cites)
+        if said is None:
+            errand.did(EventType.FILE_READ, path)
+            lines = (root / path).read_text(encoding="utf-8").split("\n")
+            words = set(_WORD.findall((lines[int(line) - 1] if line else "\n".join(lines)).lower()))
+            said = "verified_for_mission" if words & set(_WORD.findall(claim.lower())) else "insufficient_evidence"
+        verdicts[str(one["id"])] = said
+    errand.did(EventType.FILE_READ, "claims.json")
+    errand.shown = '"claim":'
+    errand.answer = {"verdicts": verdicts}

@@ -13,7 +13,7 @@ from hindbrain.domain.gym_fixture import LANES, Arm, Finding, FixtureInfo, GymFa
 from hindbrain.domain.mission import EventType, MissionEvent
 from hindbrain.policy.missions import BUDGETS
 from hindbrain.services.gym.agent_command import AGENT_ID, commanded
-from hindbrain.services.gym.errands import Errand, diagnosed, oriented, refactored
+from hindbrain.services.gym.errands import Errand, diagnosed, oriented, refactored, verdicts_on_claims
 from hindbrain.services.gym.fixtures import Fixtures, Made
 from hindbrain.services.gym.handing_over import relayed
 from hindbrain.services.gym.hunting import followed, hunted
@@ -30,7 +30,14 @@ _STEPS = {
     EventType.HANDOFF: "handoff",
     EventType.CLOSE: "close",
 }
-_ERRANDS = frozenset({GymFamily.HOST_RECOVERY, GymFamily.BOUNDED_REFACTOR, GymFamily.MULTI_REPO_ORIENTATION})
+_ERRANDS = frozenset(
+    {GymFamily.HOST_RECOVERY, GymFamily.BOUNDED_REFACTOR, GymFamily.MULTI_REPO_ORIENTATION, GymFamily.CLAIM_SUPPORT}
+)
+_WORK: dict[GymFamily, tuple[Callable[[Path, Errand], None], str]] = {
+    GymFamily.HOST_RECOVERY: (diagnosed, "every state has its diagnosis"),
+    GymFamily.BOUNDED_REFACTOR: (refactored, "the name is changed"),
+    GymFamily.CLAIM_SUPPORT: (verdicts_on_claims, "every claim has its verdict"),
+}
 Progress = Callable[[int, int, str], None]
 
 
@@ -160,8 +167,9 @@ class Lanes:
         try:
             errand = Errand(info, lane, agent, self._clock, session)
             errand.begin()
-            (diagnosed if info.family is GymFamily.HOST_RECOVERY else refactored)(root, errand)
-            errand.end("every state has its diagnosis" if info.family is GymFamily.HOST_RECOVERY else "the name is changed")
+            work, summary = _WORK[info.family]
+            work(root, errand)
+            errand.end(summary)
             return errand.told()
         finally:
             if session is not None:

@@ -6,7 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from hindbrain.domain.errors import HindbrainError
+from hindbrain.domain.errors import ConfigInvalid, HindbrainError
 from hindbrain.domain.message import Role
 from hindbrain.domain.mission_comparison import SecondReading
 from hindbrain.engines.second_reading import ASKED
@@ -42,15 +42,20 @@ class SecondReader:
         self._mind = mind
 
     def is_set(self, opened: OpenBrain) -> bool:
-        return self._mind(opened) is not None
+        """Whether somebody has to be asked. A model that is set wrongly counts: its reading then says what is wrong."""
+        try:
+            return self._mind(opened) is not None
+        except ConfigInvalid:
+            return True
 
     def read(self, opened: OpenBrain, question: str) -> SecondReading:
         """Ask once. Without an answer the reading says who did not answer, and lowers nothing."""
-        mind = self._mind(opened)
-        if mind is None:
-            return SecondReading(verdict="no_answer", why="no model is set any more")
-        name = mind.named(Role.META_VALIDATOR)
+        name = ""
         try:
+            mind = self._mind(opened)
+            if mind is None:
+                return SecondReading(verdict="no_answer", why="no model is set any more")
+            name = mind.named(Role.META_VALIDATOR)
             thought = mind.think(
                 Role.META_VALIDATOR,
                 task_id=None,
