@@ -115,6 +115,9 @@ def test_another_sentence_is_a_contradiction(claim: str, text: str) -> None:
     assert over(claim, text, path="README.md").reason == "contradicted_by_source"
 
 
+CUT = "def cut(text, most):\n    return text if len(text) <= most else text[:most]"
+
+
 @pytest.mark.parametrize(
     ("claim", "text", "lacks"),
     [
@@ -125,6 +128,12 @@ def test_another_sentence_is_a_contradiction(claim: str, text: str) -> None:
         ("run deletes rows", 'def run():\n    log("deletes rows")', "deletes"),  # nor does a text that is printed
         ("run returns 0", "def run(n):\n    if n:\n        return 0", "that it happens only if n:"),
         ("run returns 0 if ready", "def run(n, ready):\n    if ready and n:\n        return 0", "that also n"),
+        (
+            "run fails if inside",
+            'def run():\n    raise Fail("it is outside", fix="put it inside")',
+            "inside",
+        ),  # advice is no reason
+        ("cut returns the text if it is longer than most", CUT, "which branch is meant"),
         ("run always returns 0", "def run():\n    return 0", "always"),
     ],
 )

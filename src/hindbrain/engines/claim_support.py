@@ -151,6 +151,7 @@ def _hints(content: Content, one: Statement) -> bool:
 def _shown(content: Content, texts: Sequence[_Text]) -> _Shown:
     """The statement that shows most of a claim; one that says otherwise weighs more than one that says nothing."""
     best: tuple[tuple[int, ...], _Shown] | None = None
+    refuting: set[str] = set()
     says = re.search(COMMENTED, content.claim, re.IGNORECASE) is not None
     for text in texts:
         path = "" if text.source.run else text.source.path
@@ -169,9 +170,12 @@ def _shown(content: Content, texts: Sequence[_Text]) -> _Shown:
                 places=(text.place(one),), matched=match.shown, lacks=lacks, against=against if not lacks else (), statement=one
             )
             refuted = bool(against) and not lacks
+            shows = not lacks and not against
+            refuting |= {text.place(one)} if refuted else set()
             rank = (
+                cited and shows,
                 cited and refuted,
-                not lacks and not against,
+                shows,
                 refuted,
                 -len(lacks) if match.shown else -99,
                 len(match.shown),
@@ -182,7 +186,10 @@ def _shown(content: Content, texts: Sequence[_Text]) -> _Shown:
                 best = (key, made)
     if best is None:
         return _Shown(lacks=tuple(item.text for item in content.items))
-    return best[1]
+    shown = best[1]
+    if not shown.lacks and not shown.against and refuting & set(shown.places):
+        return _Shown(places=shown.places, matched=shown.matched, lacks=("which branch is meant",))  # both are on one line
+    return shown
 
 
 def _elsewhere(content: Content, view: View, text: _Text) -> tuple[str, ...]:

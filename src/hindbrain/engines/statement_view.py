@@ -102,7 +102,8 @@ class View:
         self.path = path
         self.raw = statement.text
         messages = [found[0] for found in _STRING.finditer(self.raw) if " " in found[0].strip("\"'`").strip()]
-        self.message = "\n".join(messages) if statement.kind in ("code", "header") else ""
+        # Of several texts the first says what happened; the others advise or explain.
+        self.message = messages[0] if messages and statement.kind in ("code", "header") else ""
         self.text = self.raw
         for one in messages if self.message else ():
             self.text = self.text.replace(one, '""')

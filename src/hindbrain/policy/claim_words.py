@@ -45,7 +45,7 @@ AROUND = 3  # lines before and after a cited line whose statements are looked at
 GLUE = _words(
     """
     a about again also an and any are as at be because been being but by can could did do does doing
-    either else for from had has have having hence here how i if in inside instead into is it its itself just
+    either else for from had has have having hence here how i if in instead into is it its itself just
     may might must namely now of on or our off out up own really shall should simply since so some still
     such than that the their them then there therefore these they this those through thus to too upon via was
     we were what when where whether which while who whose will with would yet you your whenever unless one ones
