@@ -174,7 +174,7 @@ with hindbrain.open(root="clix") as session:
     session.call("ingest", path=root, project_root=root)
     started = session.call("mission.start", task="look around", mode="architecture")
     session.call("mission.event", event_type="file_read", target="src/clix/run.py")
-    session.call("mission.verify", claim="Program keeps its commands by name", evidence_class="direct_source",
+    session.call("mission.verify", claim="run.py holds `self.commands = {}`", evidence_class="direct_source",
                  evidence_refs=["direct_source:src/clix/run.py:25"], targets=["src/clix/run.py"])
     session.call("mission.close", summary="seen")
 json.dump({"findings": [], "answer": {"mission": started["mission_id"]}}, open("findings.json", "w"))

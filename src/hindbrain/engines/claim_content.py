@@ -51,6 +51,7 @@ _SWITCHED = re.compile(
     r"|\s(?:by|in|when|for|unless|if|at|and)\b)",
     re.IGNORECASE,
 )
+_IDIOM = re.compile("|".join(IDIOMS), re.IGNORECASE)
 _BREAKS = re.compile(r"[,;:]|\b(?:and|but|or|because|so|which|that|then)\b", re.IGNORECASE)
 _WITHOUT = re.compile(r"\bwithout\s+(?:an?\s+|the\s+|any\s+)?[\w.`]+", re.IGNORECASE)
 _VALUES = frozenset({"None", "True", "False", "null", "nil"})  # as code writes them
@@ -124,7 +125,7 @@ def root(word: str) -> str:
 def content_of(claim: str) -> Content:
     """Take a claim apart."""
     left = _blanked(_blanked(claim, _PLACE), _CONTRAST)  # what stands there instead of something else
-    compares = tuple(compares_in(_blanked(left, _QUOTED)))
+    compares = tuple(compares_in(_blanked(_blanked(left, _QUOTED), _IDIOM)))  # `once more than` is an idiom
     for one in compares:
         left = _cut(left, one.at, one.end)
     bounds = _bounds(_blanked(left, _QUOTED))
