@@ -1,12 +1,13 @@
 """Own text: what Hindbrain put into a session is taken out of what is kept, so that no memory is a copy of itself. Pure."""
 
 import re
+from collections.abc import Sequence
 
 import msgspec
 
 from hindbrain.policy.own_text import FENCE, HINTS, INTRODUCTION, LINES, PAIRS, SCHEMAS
 
-__all__ = ["without_own_text"]
+__all__ = ["parts_without_own_text", "without_own_text"]
 
 
 def _either(mark: str) -> str:
@@ -25,6 +26,22 @@ def without_own_text(text: str) -> str:
         return ""
     kept = _without_lines(_without_pairs(_without_fences(text)))
     return kept.strip() if kept != text else text
+
+
+def parts_without_own_text(parts: Sequence[str]) -> list[str]:
+    """Return what is left of each part of one text. What Hindbrain put there may begin in one part and end in another."""
+    if not any(hint in part for part in parts for hint in HINTS):
+        return list(parts)
+    if any(_is_answer(between.join(parts)) for between in (" ", "")):
+        return [""] * len(parts)
+    joined = "\n".join(f"{_PART[0]}{number}{_PART[1]}\n{part}" for number, part in enumerate(parts))
+    kept = _PART_LINE.split(_without_lines(_without_pairs(_without_fences(joined))))
+    left = {int(number): text.strip() for number, text in zip(kept[1::2], kept[2::2], strict=True)}
+    return [part if left.get(number) == part.strip() else left.get(number, "") for number, part in enumerate(parts)]
+
+
+_PART = ("\ufdd0", "\ufdd1")  # no text has these: they are no characters
+_PART_LINE = re.compile(f"{_PART[0]}([0-9]+){_PART[1]}")
 
 
 def _is_answer(text: str) -> bool:

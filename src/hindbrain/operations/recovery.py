@@ -132,5 +132,5 @@ def restart(
 def doctor_fix(
     call: Call, yes: Annotated[bool, Meta(description="carry the plan out; without it, it is only shown")] = False
 ) -> dict[str, Any]:
-    """Repair what is safe to repair: indexes are built again, tokens made private. Without yes it only shows the plan."""
+    """Repair what is safe to repair: indexes, open tokens, wrong labels of 0.1.0. Without yes it only shows the plan."""
     return call.house.repairs.fix(call.caller, yes=yes, progress=call.progress)

@@ -16,6 +16,7 @@ SENTENCES: dict[str, str] = {
     "evidence.copied": "copied {rows} row(s) of evidence for a card that moved outward",
     "evidence.delete": "deleted {rows} row(s) of evidence",
     "evidence.restore": "brought {rows} deleted row(s) of evidence back",
+    "evidence.repair": "removed Hindbrain's own text and wrong labels from {rows} row(s) of evidence",
     "evidence.purge": "erased {rows} deleted row(s) of evidence for good",
     "evidence.forget": "forgot {rows} row(s) of evidence",
     "evidence.reject": "cut a rejected value out of {rows} row(s) of evidence",

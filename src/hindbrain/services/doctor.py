@@ -25,6 +25,7 @@ from hindbrain.services.doctor_sections import diagnosed, sections, warning
 from hindbrain.services.doctor_text import doctor_text
 from hindbrain.services.embedding import Embedding
 from hindbrain.services.environment import Environment
+from hindbrain.services.evidence_faults import EvidenceFaults, fault_texts
 from hindbrain.services.graphs import Graphs
 from hindbrain.services.grounding import cited_lines
 from hindbrain.services.home_files import FileProblem, HomeFiles
@@ -75,7 +76,9 @@ class Doctor:
         letters: Callable[[Caller, Sequence[str]], dict[str, Any]],
         cowork: Callable[[Caller], dict[str, Any] | None],
         files: HomeFiles,
+        faults: EvidenceFaults,
     ) -> None:
+        self._faults = faults
         self._files = files
         self._letters = letters
         self._cowork = cowork
@@ -236,6 +239,8 @@ class Doctor:
                 level = "note" if found.note else "warn"
                 warnings.append(warning(level, found.kind, f"{name}: {found.text}", found.fix))
         warnings += [warning("warn", kind, f"{name}: {text}", fix) for kind, text, fix in knowledge_health(store)]
+        faults = fault_texts(self._faults.found(opened))
+        warnings += [warning("warn", kind, f"{name}: {text}", "hindbrain doctor --fix") for kind, text in faults]
         broken = breaks(store.entries(limit=10_000_000), head=store.head()) if deep else []
         for one in broken[:5]:
             warnings.append(

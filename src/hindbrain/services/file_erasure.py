@@ -1,4 +1,4 @@
-"""Erasing files that were made from memory: exports in the home, and cases of the battery that quote a letter."""
+"""Erasing files that were made from memory: exports and copies in the home, and cases of the battery that quote a letter."""
 
 import gzip
 import json
@@ -9,9 +9,10 @@ from hindbrain.services.brains import OpenBrain
 from hindbrain.services.experience.erasing import Value
 from hindbrain.stores.battery_files import drop_cases
 from hindbrain.stores.home import Home
+from hindbrain.stores.migrations import COPIES
 from hindbrain.stores.ordinary_file import open_ordinary
 
-__all__ = ["CaseErasure", "ExportErasure"]
+__all__ = ["CaseErasure", "CopyErasure", "ExportErasure"]
 
 _PIECE = 1 << 20
 
@@ -50,6 +51,19 @@ class ExportErasure:
         for path in held:
             path.unlink()
         return len(held)
+
+
+class CopyErasure:
+    """What `forget` does to copies of a brain's database that were made before a repair: they go whole."""
+
+    name = "copies"
+
+    def forget_value(self, caller: Caller, opened: OpenBrain, value: Value) -> int:
+        """Delete every copy. A text may lie in several pages of a database, so none is searched for it."""
+        copies = list(opened.directory.glob(COPIES))
+        for path in copies:
+            path.unlink(missing_ok=True)
+        return len(copies)
 
 
 def _holds(path: Path, needles: list[bytes]) -> bool:

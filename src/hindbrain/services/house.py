@@ -52,6 +52,7 @@ from hindbrain.services.evidence_anchor import Anchors
 from hindbrain.services.evidence_batch import Batches
 from hindbrain.services.evidence_erasure import EvidenceErasure
 from hindbrain.services.evidence_exchange import EvidenceExchange
+from hindbrain.services.evidence_faults import EvidenceFaults
 from hindbrain.services.evidence_ingest import Ingest
 from hindbrain.services.evidence_list import EvidenceList
 from hindbrain.services.evidence_reindex import Reindex
@@ -65,7 +66,7 @@ from hindbrain.services.experience.room import ExperienceRoom, rules_of
 from hindbrain.services.experience.survey import Survey
 from hindbrain.services.experience.telling import Telling
 from hindbrain.services.feeds import Feeds
-from hindbrain.services.file_erasure import CaseErasure, ExportErasure
+from hindbrain.services.file_erasure import CaseErasure, CopyErasure, ExportErasure
 from hindbrain.services.foreign_evidence import ForeignEvidence
 from hindbrain.services.forgetting import Forgetting
 from hindbrain.services.gateway import Gateway
@@ -198,6 +199,7 @@ class House(LateRooms):
                 lambda: self.cowork.erasure,
                 lambda: CaseErasure(home),
                 lambda: ExportErasure(home),
+                CopyErasure,
             ),
         )
         unlearned = CardErasure(self.brains, self.gateway, undone, forgetting, clock)
@@ -276,7 +278,10 @@ class House(LateRooms):
         self.handshakes = Handshakes(home, clock)
         self.recovery = Recovery(home, self.brains, self.router, self.contract, self.environ, self.handshakes)
         files = HomeFiles(home, self.mission_files, self.embedder)
-        self.repairs = Repairs(home, self.brains, self.reconciler, self.embedding, self.graphs, self.ingests, clock, files)
+        faults = EvidenceFaults(self.gateway, batches, clock)
+        self.repairs = Repairs(
+            home, self.brains, self.reconciler, self.embedding, self.graphs, self.ingests, clock, files, faults
+        )
         served = bool(settings.text("store_url"))
         environment = Environment(home, self.brains, self.router, self.environ, served=served)
         self.maintenance = Maintenance(self.brains, self.observations)
@@ -297,6 +302,7 @@ class House(LateRooms):
             letters=lambda caller, weeks: self.letters.numbers.told(caller, weeks),
             cowork=lambda caller: self.cowork.checking.section(caller),
             files=files,
+            faults=faults,
         )
         self.model = Model(self.brains, self.router, self.embedder, self.embedding)
         self.model_report = ModelReport(self.brains, self.router, self._model_plan, self.environ, clock)

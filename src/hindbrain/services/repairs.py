@@ -1,4 +1,5 @@
-"""Repairs: the few things doctor may put right by itself. Each touches only what is derived or ours, and loses nothing."""
+"""Repairs: the few things doctor may put right by itself. Each touches only what is derived or ours, and loses nothing.
+Rows of evidence are replaced only after a copy of the database."""
 
 import os
 from collections.abc import Callable
@@ -14,6 +15,7 @@ from hindbrain.domain.ledger import Act
 from hindbrain.domain.read_errors import CheckFailed
 from hindbrain.services.brains import Brains
 from hindbrain.services.embedding import Embedding
+from hindbrain.services.evidence_faults import EvidenceFaults, fault_texts
 from hindbrain.services.gateway import claim_terms
 from hindbrain.services.graphs import Graphs
 from hindbrain.services.home_files import FileProblem, HomeFiles
@@ -64,7 +66,9 @@ class Repairs:
         ingests: Ingests,
         clock: Callable[[], int],
         files: HomeFiles,
+        faults: EvidenceFaults,
     ) -> None:
+        self._faults = faults
         self._reconciler = reconciler
         self._files = files
         self._home = home
@@ -112,6 +116,8 @@ class Repairs:
                     graph, files = graph_health(opened, self._graphs, damage), files_health(damage)
                     left = [one.text for one in set_aside_health(opened)]
                     mirrors = list(self._files.of_brain(opened))
+                    faults = fault_texts(self._faults.found(opened))
+                    copy = self._faults.copy_name(opened)
             except (HindbrainError, OSError):
                 continue  # doctor names a brain that cannot be opened; no repair of ours reaches into it
             if problem is not None:
@@ -145,6 +151,16 @@ class Repairs:
                     )
                 )
             found += [_rewriting(one) for one in mirrors if one.repair is not None]
+            if faults:
+                found.append(
+                    _Repair(
+                        kind="evidence",
+                        target=brain.name,
+                        problem="; ".join(text for _, text in faults),
+                        action=f"copy brain.db to {copy}, then remove that text and correct that label",
+                        run=self._relabelling(caller, brain, copy),
+                    )
+                )
             if files is not None:
                 found.append(
                     _Repair(
@@ -166,6 +182,13 @@ class Repairs:
                     )
                 )
         return found
+
+    def _relabelling(self, caller: Caller, brain: Brain, copy: Path) -> Callable[[Progress], None]:
+        def run(_progress: Progress) -> None:
+            with self._brains.use(brain) as opened:
+                self._faults.repair(caller, opened, copy)
+
+        return run
 
     def _looking_again(self, brain: Brain) -> Callable[[Progress], None]:
         def run(_progress: Progress) -> None:

@@ -18,7 +18,7 @@ from hindbrain.domain.errors import Busy, StoreDamaged, StoreUnavailable
 from hindbrain.domain.stored import stored_number
 from hindbrain.stores.checked_file import attach_name, checked_vfs, has_checksums, is_plain, lay_out
 from hindbrain.stores.locks import try_lock
-from hindbrain.stores.migrations import MIGRATIONS, Migration, outstanding
+from hindbrain.stores.migrations import COPIES, MIGRATIONS, Migration, copy_name, outstanding
 from hindbrain.stores.port import Seat
 from hindbrain.stores.schema_look import LOST, is_lost
 from hindbrain.stores.seating import KeptSeating
@@ -267,7 +267,7 @@ class SqliteStore(SqliteText):
             if not steps and connection.pragma("journal_mode") == "wal":
                 return  # the index was the reason; who writes at this moment, in this thread even, is not disturbed
             if steps and version:
-                copy_file(connection, self.path.with_name(f"brain.db.v{version}.{now_ms()}.bak"))
+                copy_file(connection, self.path.with_name(copy_name(now_ms(), version)))
             connection.pragma("journal_mode", "wal")
             session = SqliteSession(connection)
             session.rows("begin immediate")
@@ -403,7 +403,7 @@ class SqliteStore(SqliteText):
         """Deleted rows are overwritten at once; now the logs go, and every copy that was only kept for safety."""
         self._seating.forget()
         drop_set_aside(self.path.parent, self._index_path.name)
-        for path in self.path.parent.glob("brain.db.v*.bak"):
+        for path in self.path.parent.glob(COPIES):
             path.unlink(missing_ok=True)
         self._vectors.scrub()
         with translated(self.path):

@@ -15,7 +15,7 @@ from hindbrain.domain.errors import Busy, HindbrainError, StoreDamaged, StoreUna
 from hindbrain.stores.atomic import sync_directory
 from hindbrain.stores.checked_file import PageDamaged
 from hindbrain.stores.directories import make_directory
-from hindbrain.stores.migrations import MIGRATIONS
+from hindbrain.stores.migrations import COPIES, MIGRATIONS
 from hindbrain.stores.sql_rows import COLUMNS, Row
 
 if sys.platform != "win32":
@@ -75,7 +75,7 @@ def damaged(path: Path, why: object) -> StoreDamaged:
     it or from the checkout, or are kept aside."""
     fix = "run hindbrain doctor --fix; brain.db is another file and holds the memory"
     if path.name == "brain.db":
-        copies = sorted(path.parent.glob("brain.db.v*.bak"), key=os.path.getmtime)
+        copies = sorted(path.parent.glob(COPIES), key=os.path.getmtime)
         place = f"the copy {copies[-1]}" if copies else "a backup of the home or an export; no copy lies beside it"
         fix = f"nothing was changed; restore brain.db from {place}"
     return StoreDamaged(f"{path} is damaged: {why}", fix=fix, path=str(path))

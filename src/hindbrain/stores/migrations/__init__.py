@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from hindbrain.domain.errors import StoreNewer
 from hindbrain.stores.migrations import fifth, first, fourth, second, seventh, sixth, third
 
-__all__ = ["MIGRATIONS", "Migration", "outstanding"]
+__all__ = ["COPIES", "MIGRATIONS", "Migration", "copy_name", "outstanding"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +28,14 @@ MIGRATIONS: tuple[Migration, ...] = (
     Migration(number=6, name="who recorded evidence", sqlite=sixth.SQLITE, postgres=sixth.POSTGRES),
     Migration(number=7, name="origin of evidence", sqlite=seventh.SQLITE, postgres=seventh.POSTGRES),
 )
+
+
+COPIES = "brain.db.v*.bak"  # copies of brain.db beside it, from before a migration or a repair; forgetting removes them
+
+
+def copy_name(at: int, version: int = MIGRATIONS[-1].number) -> str:
+    """The name of such a copy: the schema it has, and when it was made."""
+    return f"brain.db.v{version}.{at}.bak"
 
 
 def outstanding(migrations: Sequence[Migration], found: int, place: str) -> tuple[Migration, ...]:
