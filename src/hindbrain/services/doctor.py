@@ -21,14 +21,14 @@ from hindbrain.services import anchors
 from hindbrain.services.brains import Brains, OpenBrain, repository_ways
 from hindbrain.services.contract import Contract
 from hindbrain.services.counters import BEATS, Counters, week_end, week_of
-from hindbrain.services.doctor_sections import diagnosed, sections, warning
+from hindbrain.services.doctor_sections import diagnosed, file_warning, sections, warning
 from hindbrain.services.doctor_text import doctor_text
 from hindbrain.services.embedding import Embedding
 from hindbrain.services.environment import Environment
 from hindbrain.services.evidence_faults import EvidenceFaults, fault_texts
 from hindbrain.services.graphs import Graphs
 from hindbrain.services.grounding import cited_lines
-from hindbrain.services.home_files import FileProblem, HomeFiles
+from hindbrain.services.home_files import HomeFiles
 from hindbrain.services.index_health import (
     damaged_index,
     database_damage,
@@ -222,8 +222,9 @@ class Doctor:
         damage = database_damage(opened)
         for problem in damage:
             if kind_of_damage(problem) is None:
-                text = f"{name}: {problem}"
-                warnings.append(warning("blocked", "database_damaged", text, "restore the newest backup of brain.db"))
+                warnings.append(
+                    warning("blocked", "database_damaged", f"{name}: {problem}", "restore the newest backup of brain.db")
+                )
         if lost := damaged_index(damage) or index_problem(opened):
             warnings.append(warning("warn", "index_lag", f"{name}: {lost}", "hindbrain doctor --fix"))
         health = (
@@ -233,14 +234,13 @@ class Doctor:
             learned_health(opened),
             *set_aside_health(opened),
         )
-        warnings += [_file_warning(one) for one in self._files.of_brain(opened)]
+        warnings += [file_warning(one) for one in self._files.of_brain(opened)]
         for found in health:
             if found is not None:
                 level = "note" if found.note else "warn"
                 warnings.append(warning(level, found.kind, f"{name}: {found.text}", found.fix))
-        warnings += [warning("warn", kind, f"{name}: {text}", fix) for kind, text, fix in knowledge_health(store)]
-        faults = fault_texts(self._faults.found(opened))
-        warnings += [warning("warn", kind, f"{name}: {text}", "hindbrain doctor --fix") for kind, text in faults]
+        rows = (*knowledge_health(store), *fault_texts(self._faults.found(opened)))
+        warnings += [warning("warn", kind, f"{name}: {text}", fix) for kind, text, fix in rows]
         broken = breaks(store.entries(limit=10_000_000), head=store.head()) if deep else []
         for one in broken[:5]:
             warnings.append(
@@ -407,7 +407,7 @@ class Doctor:
         return found
 
     def _places(self, warnings: list[dict[str, Any]]) -> None:
-        warnings += [_file_warning(one) for one in self._files.of_home()]
+        warnings += [file_warning(one) for one in self._files.of_home()]
         for path in self._home.token_files:
             if not path.exists():
                 continue
@@ -496,7 +496,3 @@ class Doctor:
             changed = anchors.changed(cited, root)
             found += [(value, why) for one, why in changed.items() if one == path.split(":", 1)[0]]
         return found
-
-
-def _file_warning(one: FileProblem) -> dict[str, Any]:
-    return warning("warn", one.kind, f"{one.path}: {one.why}", one.fix)

@@ -3,8 +3,9 @@
 from typing import Any
 
 from hindbrain.engines.diagnosis import DIAGNOSES
+from hindbrain.services.home_files import FileProblem
 
-__all__ = ["diagnosed", "sections", "warning"]
+__all__ = ["diagnosed", "file_warning", "sections", "warning"]
 
 # Which part of the house a warning is about; what is not named here is about the memory of a brain.
 _SECTIONS = {
@@ -44,6 +45,11 @@ def diagnosed(one: dict[str, Any]) -> dict[str, Any]:
     first = next((step for step in one["plan"] if step["command"]), one["plan"][0])
     evidence = ", ".join(f"{key} {value}" for key, value in one["evidence"].items() if isinstance(value, str | int))
     return warning("warn", one["diagnosis"], evidence or first["action"], first["command"] or first["action"])
+
+
+def file_warning(one: FileProblem) -> dict[str, Any]:
+    """A file that is not what it should be, as a warning."""
+    return warning("warn", one.kind, f"{one.path}: {one.why}", one.fix)
 
 
 def warning(level: str, kind: str, text: str, fix: object) -> dict[str, Any]:

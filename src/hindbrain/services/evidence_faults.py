@@ -31,6 +31,7 @@ _NAMED = 3  # rows named one by one; the number says how many there are
 _MARK = 16  # digits of a digest in the ledger
 _ENTRIES = 10_000_000
 _REASON = "doctor --fix"
+_FIX = "hindbrain doctor --fix"
 _HOST_MARK = re.compile(r"</?system-reminder>")  # what an older reader left of a mark whose other half stood in our text
 
 
@@ -47,15 +48,15 @@ class EvidenceFault:
         return self.instead is None or self.instead.content != self.row.content
 
 
-def fault_texts(faults: Sequence[EvidenceFault]) -> list[tuple[str, str]]:
-    """What doctor reports of them: kind and sentence."""
+def fault_texts(faults: Sequence[EvidenceFault]) -> list[tuple[str, str, str]]:
+    """What doctor reports of them: kind, text and fix."""
     own = [one.row.id for one in faults if one.own_text]
     label = [one.row.id for one in faults if not one.own_text]
     found = []
     if own:
-        found.append(("own_text", f"{_rows(own)} text that Hindbrain itself put into a session"))
+        found.append(("own_text", f"{_rows(own)} text that Hindbrain itself put into a session", _FIX))
     if label:
-        found.append(("not_human", f"{_rows(label)} the label human, but an assistant or an agent wrote the text"))
+        found.append(("not_human", f"{_rows(label)} the label human, but an assistant or an agent wrote the text", _FIX))
     return found
 
 

@@ -156,7 +156,7 @@ class Repairs:
                     _Repair(
                         kind="evidence",
                         target=brain.name,
-                        problem="; ".join(text for _, text in faults),
+                        problem="; ".join(text for _, text, _ in faults),
                         action=f"copy brain.db to {copy}, then remove that text and correct that label",
                         run=self._relabelling(caller, brain, copy),
                     )
