@@ -279,7 +279,9 @@ class House(LateRooms):
         self.repairs = Repairs(home, self.brains, self.reconciler, self.embedding, self.graphs, self.ingests, clock, files)
         served = bool(settings.text("store_url"))
         environment = Environment(home, self.brains, self.router, self.environ, served=served)
-        self.maintenance = Maintenance(self.brains, self.observations)
+        self.maintenance = Maintenance(
+            self.brains, self.observations, agents=lambda caller: self.cowork.checking.agent_count(caller)
+        )
         self.release = ReleaseCheck(environment)
         self.packs = Packs(home, self.brains, self.router, clock)
         self.doctor = Doctor(
