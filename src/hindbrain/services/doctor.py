@@ -16,12 +16,13 @@ from hindbrain.domain.read_errors import CheckFailed
 from hindbrain.engines.conflicts import differ
 from hindbrain.engines.fixes import command_of
 from hindbrain.engines.hygiene import scan
+from hindbrain.engines.tool_surface import tool_surface
 from hindbrain.policy.limits import AGED_OUT_HOURS, DAY_MS, HOUR_MS, MEDULLA_SOFT_CAP, MEDULLA_WARN_AT
 from hindbrain.services import anchors
 from hindbrain.services.brains import Brains, OpenBrain, repository_ways
 from hindbrain.services.contract import Contract
 from hindbrain.services.counters import BEATS, Counters, week_end, week_of
-from hindbrain.services.doctor_sections import diagnosed, sections, warning
+from hindbrain.services.doctor_sections import STALE_BINDING, cause_of, diagnosed, sections, warning
 from hindbrain.services.doctor_text import doctor_text
 from hindbrain.services.embedding import Embedding
 from hindbrain.services.environment import Environment
@@ -149,7 +150,7 @@ class Doctor:
             "diagnoses": diagnoses,
             "sections": sections(warnings),
             "observed": observed,
-            "tool_surface": {"complete": True},
+            "tool_surface": tool_surface(available, missing),
             "graph_state": {"node_count": self._contract.fingerprint(route)["node_count"]},
             "context_guard": {"mismatch": self._contract.mismatch(route, scope)},
             "runtime_state": {"process_id": os.getpid(), "persistence_degraded": self._counters.degraded},
@@ -160,7 +161,7 @@ class Doctor:
             "findings": findings,
             "warnings": warnings,
             "notes": notes,
-            "probable_causes": ["the binding answered from another process or workspace"] if suspected else [],
+            "probable_causes": [*(cause_of(one) for one in diagnoses), *([STALE_BINDING] if suspected else [])],
             "next_actions": [w["fix"] for w in warnings if w.get("fix")] or (["nothing to do"] if status == "ok" else []),
             "exit_code": {"ok": 0, "warn": 1, "blocked": 2}[status],
         }

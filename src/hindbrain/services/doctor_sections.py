@@ -4,7 +4,22 @@ from typing import Any
 
 from hindbrain.engines.diagnosis import DIAGNOSES
 
-__all__ = ["diagnosed", "sections", "warning"]
+__all__ = ["STALE_BINDING", "cause_of", "diagnosed", "sections", "warning"]
+
+STALE_BINDING = "the binding answered from another process or workspace"
+
+# What a diagnosis means, in one sentence for a person.
+_CAUSES = {
+    "dead_mcp_transport": "the connection between the host and the server is gone",
+    "missing_recovery_tools": "the host does not show tools that recovery needs",
+    "stale_host_tool_surface": "the host shows an old tool list",
+    "wrong_workspace": "the session is bound to another workspace than the one asked for",
+    "mixed_path_config": "different programs are meant by the name hindbrain",
+    "stale_package": "an older version is installed than the one expected",
+    "stale_runtime": "the running server is not the installed version",
+    "build_mismatch": "the running server comes from another build than the one expected",
+    "graph_populated_retrieval_blocked": "the indexes do not match what is stored",
+}
 
 # Which part of the house a warning is about; what is not named here is about the memory of a brain.
 _SECTIONS = {
@@ -44,6 +59,11 @@ def diagnosed(one: dict[str, Any]) -> dict[str, Any]:
     first = next((step for step in one["plan"] if step["command"]), one["plan"][0])
     evidence = ", ".join(f"{key} {value}" for key, value in one["evidence"].items() if isinstance(value, str | int))
     return warning("warn", one["diagnosis"], evidence or first["action"], first["command"] or first["action"])
+
+
+def cause_of(one: dict[str, Any]) -> str:
+    """Return the probable cause that a diagnosis names, as a sentence with its name."""
+    return f"{one['diagnosis']}: {_CAUSES[one['diagnosis']]}"
 
 
 def warning(level: str, kind: str, text: str, fix: object) -> dict[str, Any]:
