@@ -174,7 +174,7 @@ def _knowledge_tools(listed: Collection[str]) -> dict[str, Any]:
         }
         for tool, family in _KNOWLEDGE_TOOLS.items()
     ]
-    hidden = [row["name"] for row in rows if row["callable"] and not row["advertised"]]
+    hidden = [str(row["name"]) for row in rows if row["callable"] and not row["advertised"]]
     return {
         "required_tools": rows,
         **{f"{tool}_actions": [name.partition(".")[2] for name in actions[tool]] for tool in _WITH_ACTIONS},
