@@ -4,8 +4,10 @@ from typing import Any
 
 from hindbrain.engines.diagnosis import DIAGNOSES
 
-__all__ = ["STALE_BINDING", "cause_of", "diagnosed", "sections", "warning"]
+__all__ = ["STALE_BINDING", "cause_of", "diagnosed", "finding_warning", "sections", "warning"]
 
+_CLAIM_FIX = "take it out and rotate it; a person can forget the claim"
+_LETTER_FIX = "take the line out and rotate the secret; if the file is in git, its history has it too"
 STALE_BINDING = "the binding answered from another process or workspace"
 
 # What a diagnosis means, in one sentence for a person.
@@ -64,6 +66,11 @@ def diagnosed(one: dict[str, Any]) -> dict[str, Any]:
 def cause_of(one: dict[str, Any]) -> str:
     """Return the probable cause that a diagnosis names, as a sentence with its name."""
     return f"{one['diagnosis']}: {_CAUSES[one['diagnosis']]}"
+
+
+def finding_warning(one: dict[str, Any]) -> dict[str, Any]:
+    text = f"{one['path']}: line {one['line']} looks like {one['pattern_class']}"
+    return warning("warn", "hygiene", text, _LETTER_FIX if one["path"].endswith(".jsonl") else _CLAIM_FIX)
 
 
 def warning(level: str, kind: str, text: str, fix: object) -> dict[str, Any]:

@@ -74,6 +74,7 @@ from hindbrain.services.grades import Grades
 from hindbrain.services.graphs import Graphs
 from hindbrain.services.handshakes import Handshakes
 from hindbrain.services.home_files import HomeFiles
+from hindbrain.services.hygiene_scan import HygieneScan
 from hindbrain.services.ingests import Ingests
 from hindbrain.services.late_rooms import LateRooms
 from hindbrain.services.ledgers import Ledgers
@@ -299,6 +300,7 @@ class House(LateRooms):
             letters=lambda caller, weeks: self.letters.numbers.told(caller, weeks),
             cowork=lambda caller: self.cowork.checking.section(caller),
             files=files,
+            scan=HygieneScan(home, self.brains, roots=lambda: self.mailbox.room.known()),
         )
         self.model = Model(self.brains, self.router, self.embedder, self.embedding)
         self.model_report = ModelReport(self.brains, self.router, self._model_plan, self.environ, clock)
