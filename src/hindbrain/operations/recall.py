@@ -78,7 +78,7 @@ def seek(
     node_types: Annotated[list[str], Meta(description="only rows of these types, e.g. file, class, function")] = [],  # noqa: B006
     graph_rerank: Annotated[bool, Meta(description="also weigh what was changed lately, and with what words")] = True,
 ) -> Retrieved:
-    """Find claims, evidence and code by words and meaning: this project's rows first, then the medulla's."""
+    """Find claims and evidence by words and meaning, and the code that is meant: this project's first, then the medulla's."""
     route = call.house.router.route(call.caller)
     call.house.counters.add(route.brain, "queries_processed")
     if not query.strip():

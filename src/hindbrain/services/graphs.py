@@ -339,7 +339,9 @@ def _differs(one: Wanted) -> bool:
 
 
 def _tree(paths: set[str], name: str) -> tuple[list[Node], list[Edge]]:
-    """Files in their directories, up to the root."""
+    """Files in their directories, up to the root. Without a file there is no root either: such a graph is empty."""
+    if not paths:
+        return [], []
     nodes = {"directory::.": Node(id="directory::.", kind="directory", label=name, path=".")}
     edges = []
     contained = STRENGTHS["contains"]
