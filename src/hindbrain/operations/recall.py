@@ -18,11 +18,13 @@ from hindbrain.services.code_rows import judged, with_anchors, with_code
 from hindbrain.services.experience.instincts import instinct_texts
 from hindbrain.services.explaining import Trace, explained
 from hindbrain.services.fanout import in_turn
+from hindbrain.services.finding import GRAPH_CORRUPT, GRAPH_LOST
 from hindbrain.services.recall import WIDE_IS_OFF, tier_asked
 from hindbrain.services.rendering import claims_known, gap_text, labelled_text, rendered_rows
 
 __all__ = ["north", "recall", "seek"]
 
+_LOST = (GRAPH_CORRUPT, GRAPH_LOST)
 _GAPS = 3  # told with an empty answer, to say why it is empty; honest_gaps has all of them
 
 TierArgument = Annotated[
@@ -155,7 +157,7 @@ def _by_owner(
 
 def _degraded(answer: dict[str, Any]) -> dict[str, Any]:
     """An empty answer because something did not answer is no absence: what is wrong, and the way out as it can be called."""
-    silent = [one for one in answer["honest_gaps"] if one["kind"].endswith("_unreachable") or one["kind"] == "graph_lost"]
+    silent = [one for one in answer["honest_gaps"] if one["kind"].endswith("_unreachable") or one["kind"] in _LOST]
     if answer["results"] or not silent:
         return {}
     told = [text for one in silent if (text := gap_text(one)) not in answer["rendered"]]

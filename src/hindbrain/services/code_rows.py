@@ -15,7 +15,7 @@ from hindbrain.policy.code_search import (
     SATURATED_ROWS,
     SHARED_PART,
 )
-from hindbrain.services.rendering import left_out, row_text, within
+from hindbrain.services.rendering import gap_text, left_out, row_text, within
 
 __all__ = ["CodeFound", "judged", "with_anchors", "with_code"]
 
@@ -82,8 +82,11 @@ def with_anchors(answer: Mapping[str, Any], code: CodeFound, *, budget: int) -> 
     kept = ("node_id", "label", "type", "file_path", "line_start", "line_end", "score", "excerpt")
     merged: Row = {**answer, "anchors": [{key: row[key] for key in kept} for row in code.rows]}
     merged["honest_gaps"] = [*answer.get("honest_gaps", ()), *code.gaps]
-    if code.rows:
-        merged["rendered"] = _told(str(answer.get("rendered", "")), code.rows, budget)
+    merged["rendered"] = _told(str(answer.get("rendered", "")), code.rows, budget)
+    for one in code.gaps:
+        text = f"{merged['rendered']}\n\n{gap_text(one)}"
+        if tokens(text) <= budget:
+            merged["rendered"] = text
     return merged
 
 

@@ -20,11 +20,16 @@ from hindbrain.services.projects import Projects
 from hindbrain.services.recall import tier_asked
 from hindbrain.services.routing import Gap, Route, Router, gap
 from hindbrain.services.text_search import Asked, Root, TextSearch
+from hindbrain.stores.sqlite_files import copies_set_aside
 
 if TYPE_CHECKING:
     from hindbrain.services.code_search import CodeSearch
 
-__all__ = ["Finding"]
+__all__ = ["GRAPH_CORRUPT", "GRAPH_LOST", "Finding"]
+
+# Kinds of gaps: the graph file is not there, or it was damaged and begun again empty.
+GRAPH_LOST = "graph_lost"
+GRAPH_CORRUPT = "snapshot_corrupt_recovered"
 
 Progress = Callable[[int, int, str], None]
 
@@ -147,8 +152,12 @@ class Finding:
 
 
 def _lost(opened: OpenBrain) -> Gap:
-    text = f"the graph of {opened.brain.display_name} is gone: no code was searched, memory is not touched"
-    return gap("graph_lost", text, {"tool": "ingest", "arguments": {"path": opened.brain.root}})
+    """A graph that is gone, or that was damaged and set aside. Both are filled again by an ingest."""
+    name, fix = opened.brain.display_name, {"tool": "ingest", "arguments": {"path": opened.brain.root}}
+    if damaged := copies_set_aside(opened.directory, opened.graph_path.name):
+        text = f"the graph of {name} was damaged and set aside as {damaged[-1].name}: no code was searched, memory is not touched"
+        return gap(GRAPH_CORRUPT, text, fix)
+    return gap(GRAPH_LOST, f"the graph of {name} is gone: no code was searched, memory is not touched", fix)
 
 
 def _directories(scope: str, root: str | None, roots: Sequence[str]) -> list[str]:
