@@ -1,7 +1,6 @@
 """The runtime contract of this process: gathers the facts for the envelope, the binding fingerprint and the trust mode."""
 
 import os
-import sys
 from typing import Any
 
 from hindbrain import __version__
@@ -12,6 +11,7 @@ from hindbrain.engines.contract import Facts, envelope, trust_mode
 from hindbrain.services.brains import Brains
 from hindbrain.services.routing import Route, Router
 from hindbrain.stores.home import Home
+from hindbrain.stores.installation import program
 from hindbrain.stores.port import Counts
 from hindbrain.stores.repository import canonical_root, workspace_hint
 
@@ -56,7 +56,7 @@ class Contract:
                 mismatch=self.mismatch(route, scope),
                 process_id=os.getpid(),
                 runtime_root=_short(os.path.dirname(graph_path)),
-                executable=os.path.basename(sys.argv[0] or sys.executable),
+                executable=_short(program()),
                 version=__version__,
                 workspace_root=brain.root if brain else None,
                 workspace_root_source="manifest" if brain else None,
@@ -65,7 +65,7 @@ class Contract:
                 edges=counts.edges if counts else None,
                 generation=counts.generation if counts else None,
                 learned=learned,
-                graph_path=os.path.basename(graph_path),
+                graph_path=_short(graph_path),
                 graph_path_exists=os.path.exists(graph_path),
                 served=self.served(brain),
             )
@@ -168,7 +168,7 @@ class Contract:
         return {
             "schema": "m1nd-binding-fingerprint-v0",
             "process_id": os.getpid(),
-            "current_exe": sys.argv[0] or sys.executable,
+            "current_exe": program(),
             "runtime_root": os.path.dirname(graph_path),
             "graph_path": graph_path,
             "plasticity_path": os.path.join(os.path.dirname(graph_path), "learned.db"),
