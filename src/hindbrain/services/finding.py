@@ -14,6 +14,7 @@ from hindbrain.policy.text_search import GLOB_TOP_K
 from hindbrain.services.authority import Authority
 from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.code_rows import CodeFound
+from hindbrain.services.document_search import DocumentSearch
 from hindbrain.services.graphs import Graphs
 from hindbrain.services.ingests import Request
 from hindbrain.services.projects import Projects
@@ -44,6 +45,7 @@ class Finding:
         self._projects = projects
         self._authority = authority
         self._text = TextSearch()
+        self._documents = DocumentSearch()
 
     @cached_property
     def _code(self) -> "CodeSearch":
@@ -75,16 +77,14 @@ class Finding:
                     return CodeFound()
                 if not graph.counts()[0]:
                     return CodeFound(gaps=[_lost(opened)]) if opened.graph_lost else CodeFound()
-                return self._code.rows(
-                    graph,
-                    query,
-                    limit=limit,
-                    root=opened.brain.root,
-                    scope=self._scope(opened, scope),
-                    node_types=node_types,
-                    min_score=min_score,
-                    related=related,
-                )
+                wanted: dict[str, Any] = {"limit": limit, "node_types": node_types, "min_score": min_score}
+                where = self._scope(opened, scope)
+                documents = self._documents.rows(graph, query, scope=where, **wanted)
+                found = self._code.rows(graph, query, root=opened.brain.root, scope=where, related=related, **wanted)
+                if documents:
+                    found.rows = sorted([*found.rows, *documents], key=lambda row: -row["score"])[:limit]
+                    found.found += len(documents)
+                return found
         except (HindbrainError, OSError) as failure:
             # A part of an answer that fails is a named gap, never a failed answer: memory is served without it.
             return CodeFound(gaps=[gap("code_unreachable", f"the code graph did not answer: {failure}", "hindbrain doctor")])
