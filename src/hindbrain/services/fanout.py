@@ -106,7 +106,15 @@ class Fanout:
             cards = self._cards(opened, query or "", {hit.evidence.id: hit.score for hit in hits}, min_score)
             now, days = self._clock(), self._stale_after_days
             seen = [
-                evidence_row(opened.brain, hit.evidence, hit.score, hit.parts, now=now, stale_after_days=days)
+                evidence_row(
+                    opened.brain,
+                    self._brains.home.origin_name(hit.evidence.origin, opened.brain),
+                    hit.evidence,
+                    hit.score,
+                    hit.parts,
+                    now=now,
+                    stale_after_days=days,
+                )
                 for hit in hits
                 if hit.score >= min_score
             ]
