@@ -72,7 +72,7 @@ def said(session: Any, asked: list[str]) -> list[str]:
     """What contexts say: without who answered, how far the index is, and what could be learned elsewhere."""
     told = []
     for text in asked:
-        answer = session.call("context", query=text, include_distill_suggestions=False)
+        answer = session.call("context", query=text, distill_suggestions=False)
         checked(answer)
         told.append(json.dumps([answer[key] for key in ("context_hash", "sections", "rendered")]))
     return told

@@ -132,7 +132,7 @@ SETTINGS: tuple[Setting, ...] = (
         name="all_brains",
         default=True,
         help="whether the explicit tier all-brains may be asked at all on this machine; it is never a default",
-        read_by="hindbrain.services.recall",
+        read_by="hindbrain.services.fanout",
     ),
     Setting(
         name="adoption",

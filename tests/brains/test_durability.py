@@ -94,7 +94,7 @@ def full_disk() -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
-@pytest.mark.req("MED-051")
+@pytest.mark.req("MED-051", "GR-148")
 def test_med_051_a_disk_that_refuses_is_named_and_the_house_goes_on_serving(world: World) -> None:
     x = world.brain("x")
     actor = world.at(x)

@@ -146,6 +146,15 @@ def test_a_list_is_told_by_repeating_its_flag_in_the_singular() -> None:
         parse(command, ["--ref", "a"], {})  # no list: it has one name
 
 
+def test_mind_335_the_flag_of_an_object_may_end_in_json_and_other_flags_may_not() -> None:
+    properties = {"metadata": {"anyOf": [{"type": "object"}, {"type": "null"}]}, "note": {"type": "string"}}
+    command = {"name": "x", "schema": {"properties": properties}, "positional": []}
+
+    assert parse(command, ["--metadata-json", '{"t": 1}'], {}) == {"metadata": {"t": 1}}
+    with pytest.raises(Usage, match="no flag --note-json"):
+        parse(command, ["--note-json", "a"], {})
+
+
 def test_gr_180_required_arguments_are_not_missed_by_a_call_for_help() -> None:
     told: dict[str, Any] = {}
 

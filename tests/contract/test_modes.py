@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 
 from hindbrain.engines.contract import MODES
 from tests.contract.envelopes import checked
-from tests.support.world import World
+from tests.support.world import World, git
 
 
 @pytest.fixture
@@ -89,7 +90,10 @@ def test_rc_015_an_error_is_passed_on_in_the_arguments(place: tuple[World, str, 
 def test_rc_017_four_things_are_not_claimed(place: tuple[World, str, str]) -> None:
     world, x, _ = place
     said = asked(world, x)["non_claims"]
-    assert said == ["bindings", "graph", "semantic retrieval", "runtime truth"]
+    subjects = ("bindings", "graph", "semantic retrieval", "runtime truth")
+    assert [subject in sentence for subject, sentence in zip(subjects, said, strict=True)] == [True] * 4
+    denied = re.compile(r"^(Does not|Repairs no|Ingests nothing)\b.{10,}\.$")
+    assert all(denied.match(sentence) for sentence in said), "sentences that deny something, not nouns"
 
 
 @pytest.mark.req("RC-018")
@@ -192,6 +196,34 @@ def test_rc_025_an_empty_graph_is_filled_first_through_this_binding(world: World
     assert (first["tool"], first["arguments"]["path"]) == ("ingest", empty)
     assert world.at(empty).call(first["tool"], **first["arguments"])["ok"]
     assert asked(world, empty)["trust_mode"] != "needs_ingest"
+
+
+@pytest.mark.req("RC-025", "GR-104")
+@pytest.mark.parametrize("start", ["ingested while empty", "emptied", "without a brain"])
+@pytest.mark.parametrize("shared", [False, True])
+def test_rc_025_a_graph_without_nodes_needs_ingest_whatever_the_medulla_holds(world: World, start: str, shared: bool) -> None:
+    root = world.directory("start")
+    git(root, "init", "-q", "-b", "main")
+    if start == "emptied":
+        Path(root, "a.py").write_text("a = 1\n", encoding="utf-8")
+        assert world.at(root).call("ingest", path=root, project_root=root)["ok"]
+        Path(root, "a.py").unlink()
+    if start != "without a brain":
+        assert world.at(root).call("ingest", path=root, project_root=root)["ok"]
+    if shared:
+        world.at(world.brain("other")).memorize("Kettle", "The kettle boils.", tier="medulla")
+
+    answers = {tool: world.at(root).call(tool, **given) for tool, given in (("seek", {"query": "kettle"}), ("panoramic", {}))}
+
+    for tool, answer in answers.items():
+        envelope = checked(answer, tool)
+        assert (envelope["trust_mode"], envelope["status"]) == ("needs_ingest", "blocked"), tool
+        first = world.at(root).call("recovery_playbook", **envelope["recovery"]["arguments"])["steps"][0]
+        assert (first["tool"], first["arguments"]["path"]) == ("ingest", root)
+    assert bool(answers["seek"]["results"]) is shared, "what the medulla has is shown all the same"
+    Path(root, "b.py").write_text("kettle = 1\n", encoding="utf-8")
+    assert world.at(root).call(first["tool"], **first["arguments"])["ok"]
+    assert asked(world, root)["trust_mode"] == "full_trust"
 
 
 @pytest.mark.req("RC-032")

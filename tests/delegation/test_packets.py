@@ -243,6 +243,28 @@ def test_med_217_a_packet_keeps_to_its_budget_and_to_what_it_does_not_know(world
 
 
 @pytest.mark.req("MED-219")
+def test_med_219_a_task_that_only_memory_knows_gets_a_packet_with_what_its_claims_cite(world: World) -> None:
+    root, mother = cherry(world)
+    mother.memorize("Fence colour", "Paint the fence green, never blue.", evidence=["src/ship.py:1", "gone.py:1"])
+    mother.memorize("Gate hinge", "Oil the gate hinge in spring.")
+
+    cited = mother.call("delegate", task="paint the fence")
+    bare = mother.call("delegate", task="oil the gate hinge")
+    dropped = mother.call("delegate", task="oil the gate hinge", memory={"drop": ["gate-hinge"]})
+
+    assert (cited["scope"]["may_touch"], cited["scope"]["derived_from"]) == (["src/ship.py"], "memory")
+    assert [row["slug"] for row in cited["context"]["memory"]] == ["fence-colour"]
+    assert "never blue" in cited["prompt_markdown"]
+    assert bare["scope"]["may_touch"] == []
+    assert "nothing: read and report" in bare["prompt_markdown"]
+    assert all("no_code_match" in {gap["kind"] for gap in one["honest_gaps"]} for one in (cited, bare))
+    assert dropped["reason"] == "unscopable"
+    assert records(world, root) == sorted((cited["delegation_id"], bare["delegation_id"]))
+    graded = mother.call("debrief", **told(bare, touched_paths=["src/ship.py"]))
+    assert graded["conformance"]["outside"] == ["src/ship.py"], "what was not allowed counts as outside"
+
+
+@pytest.mark.req("MED-219")
 def test_med_219_without_ground_there_is_no_packet_and_no_record(world: World) -> None:
     root, mother = cherry(world)
     empty = world.directory("empty")

@@ -52,6 +52,26 @@ def test_a_report_is_held_against_what_was_touched_and_against_its_packet(world:
     assert other["error"]["code"] == "invalid_params"
 
 
+def test_med_221_findings_of_the_report_are_kept_beside_those_that_were_given(world: World) -> None:
+    _, mother = cherry(world)
+    packet = mother.call("delegate", task=TASK)
+    report = (
+        f"[m1nd {packet['delegation_id']}]\nDEVIATIONS: none\nFINDINGS: a narwhal  holds the retry up | an otter holds it down"
+    )
+
+    answer = mother.call(
+        "debrief",
+        delegation_id=packet["delegation_id"],
+        subagent_id=CHILD,
+        outcome="partial",
+        findings=["a narwhal holds the retry up"],
+        report_text=report,
+    )
+
+    slugs = [one["slug"] for one in answer["learned"]["memorized"]]
+    assert [sum(word in slug for slug in slugs) for word in ("narwhal", "otter")] == [1, 1], "each once, none dropped"
+
+
 def test_a_real_diff_names_its_files(world: World) -> None:
     root = world.repository("r", a_py="one\n", old_py="x = 1\ny = 2\nz = 3\n", gone_py="g\n")
     git(root, "add", "-A")

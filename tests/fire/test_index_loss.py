@@ -86,7 +86,7 @@ def test_conf_06_a_harmed_file_is_told_and_nothing_is_lost(copy: World, planted:
     assert memory <= found, "memory is served, whatever became of an index"
     every_token(call, planted, code=name != "graph.db")
     if name == "graph.db":
-        assert kinds(seek) & {"graph_lost", "code_unreachable"}
+        assert kinds(seek) & {"snapshot_corrupt_recovered", "code_unreachable"}
         told = call("activate", query="retry worker")["agent_runtime_contract"]
         assert told["trust_mode"] == "retrieval_needs_recovery"
         assert warned(call) == {"graph_stale"}

@@ -157,6 +157,36 @@ def test_gr_041_notes_do_not_throw_code_away_unless_told_to(world: World) -> Non
     assert files(world, x) == set()
 
 
+@pytest.mark.req("GR-041")
+@pytest.mark.parametrize("again", ["replace", "auto"])
+def test_gr_041_a_plain_ingest_keeps_merged_documents_and_seek_finds_them(world: World, again: str) -> None:
+    x = world.brain("x", src__a_py="def run(): ...\n", old_py="def gone(): ...\n")
+    notes = world.directory("notes")
+    Path(notes, "retry.light.md").write_text(LIGHT)
+    ingest(world, x, path=notes, adapter="light", mode="merge")
+    before = set(ids(world, x, "light::"))
+    grounded = {(n, e.target) for n in before for e in graph(world, x).edges_of(n, limit=9) if e.relation == "grounded_in"}
+    Path(x, "old.py").unlink()
+    Path(x, "new.py").write_text("def fresh(): ...\n")
+
+    ingest(world, x, path=x, **({"adapter": "auto", "mode": "replace"} if again == "auto" else {}))
+
+    assert set(ids(world, x, "light::")) == before
+    assert {"src/a.py", "new.py"} <= files(world, x)
+    assert "old.py" not in files(world, x)
+    assert not [node for node in ids(world, x, "file::") if node.startswith("file::old.py")]
+    after = {(n, e.target) for n in before for e in graph(world, x).edges_of(n, limit=9) if e.relation == "grounded_in"}
+    assert after == grounded, "documents still lead to the code they cite"
+    assert ("file::new.py", "file::new.py::fn::fresh") in {
+        (e.source, e.target) for e in graph(world, x).edges_of("file::new.py", limit=9)
+    }
+    label = graph(world, x).nodes([min(before)])[min(before)].label
+    for scope in (None, "light::"):
+        found = [row["node_id"] for row in world.at(x).seek(label, scope=scope)["results"]]
+        assert before & set(found), scope
+    assert not before & {row["node_id"] for row in world.at(x).seek(label, scope="src")["results"]}
+
+
 def test_gr_043_history_and_locks_are_not_read(world: World) -> None:
     x = world.brain("x")
     notes = world.directory("notes")

@@ -150,7 +150,7 @@ def test_f34_an_owner_makes_a_damaged_graph_again_by_itself(resident: World) -> 
     DAMAGES["middle"](resident.home.brain_dir(brain) / "graph.db")
     here = resident.at(x)
     assert here.seek("old")["ok"]
-    assert "graph_lost" in {gap["kind"] for gap in here.seek("old")["honest_gaps"]}
+    assert "snapshot_corrupt_recovered" in {gap["kind"] for gap in here.seek("old")["honest_gaps"]}
     ear = Ear(resident)
 
     resident.app.house.tick()

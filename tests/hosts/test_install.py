@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -10,9 +11,11 @@ from typing import Any
 
 import pytest
 
+from hindbrain.domain.misdelivery import Misdelivery
 from hindbrain.engines import json_edit
 from hindbrain.operations import REGISTRY
 from tests.hosts.conftest import Desk
+from tests.maintenance.test_maintenance import parsed
 from tests.support.dying import DIED
 from tests.support.host_homes import KEY, PROJECT_FILES, USER_FILES, put_down, snapshot
 
@@ -117,6 +120,25 @@ def test_host_files_and_directories_that_were_made_go_again(desk: Desk) -> None:
     assert set(made.values()) == {"make"}
     assert set(made) >= {".claude.json", ".codex/hooks.json", ".cursor/mcp.json", ".gemini/GEMINI.md"}
     assert (gone["ok"], snapshot(desk.user)) == (True, before)
+
+
+@pytest.mark.req("MED-391")
+def test_med_391_instruction_files_say_who_promotes_and_how_to_report_a_misdelivery(desk: Desk) -> None:
+    for place in (".claude", ".codex", ".cursor", ".gemini"):
+        (desk.user / place).mkdir(parents=True)
+
+    done = desk.call("install", yes=True)
+
+    texts = [desk.user / name for name in desk.actions(done) if name.endswith((".md", ".mdc"))]
+    assert len(texts) >= 3
+    for path in texts:
+        block = path.read_text(encoding="utf-8")
+        assert "Makers propose" in block, path
+        assert re.search(r"orchestrator or a person promotes .* with a reason", block), path
+        assert all(kind.value in block for kind in Misdelivery), path
+        (command,) = re.findall(r"`(hindbrain report [^`]+)`", block)
+        name, given = parsed(command)
+        assert (name, given["class"], given["kind"]) == ("report", "memory_misdelivery", "leak")
 
 
 @pytest.mark.parametrize("host", sorted(PROJECT_FILES))

@@ -190,6 +190,37 @@ def test_med_294_doctor_lists_findings_by_path_and_class_and_changes_nothing(wor
     assert world.at(x).call("doctor")["findings"] == [], "only with scan"
 
 
+@pytest.mark.req("MED-294")
+def test_med_294_doctor_scans_the_spool_and_every_box_and_changes_nothing(world: World) -> None:
+    x, brainless = world.brain("x"), world.repository("brainless")
+    world.at(x).memorize("Other", tier="medulla")
+    escaped = json.dumps({"what": "found", "snippet": TOKEN}).replace("ghp", "\\u0067hp")
+    files = [
+        world.home.field_reports_file,
+        world.home.medulla_box,
+        *(Path(root, ".hindbrain", "inbox.jsonl") for root in (x, brainless)),
+    ]
+    for path in files:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(f'{{"what": "harmless"}}\n{escaped}\n{{broken {TOKEN}\n', encoding="utf-8")
+    planted = world.repository("planted")
+    Path(planted, ".hindbrain").mkdir()
+    Path(planted, ".hindbrain", "inbox.jsonl").symlink_to(files[0])
+    before = tree_hash(world.place)
+
+    answer = world.at(brainless).call("doctor", scan=True)
+    linked = world.at(planted).call("doctor", scan=True)
+
+    found = {(one["path"], one["line"]) for one in answer["findings"]}
+    assert found == {(str(path), line) for path in files for line in (2, 3)}
+    tokens = [one for one in answer["findings"] if one["pattern_class"] == "github_token"]
+    assert len(tokens) == len(found)
+    assert all(f"{path}: line 2 looks like github_token" in answer["rendered"] for path in files)
+    assert planted not in str(linked["findings"]), "no link is followed"
+    assert TAIL not in json.dumps(answer)
+    assert tree_hash(world.place) == before
+
+
 def allow(world: World, root: str, *texts: str) -> None:
     marks = {hashlib.sha256(text.encode()).hexdigest(): "a test vector, not a key" for text in texts}
     (world.store(root).parent / "hygiene_allow.json").write_text(json.dumps(marks), encoding="utf-8")

@@ -68,7 +68,7 @@ def test_tt_inv_04_a_gap_has_at_most_one_fix(world: World) -> None:
     assert wrong_with_gap({"kind": "k", "text": "t", "fix": {"tool": "no_such_verb", "arguments": {}}}) is not None
 
 
-@pytest.mark.req("MED-347")
+@pytest.mark.req("MED-347", "GR-148")
 def test_tt_inv_06_a_brain_that_is_still_loading_says_so_and_shows_what_it_has(world: World) -> None:
     x = world.brain("x")
     here = world.at(x)

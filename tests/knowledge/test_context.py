@@ -6,7 +6,10 @@ from typing import Any
 
 import pytest
 
-from hindbrain.operations import REGISTRY
+from hindbrain.operations import REGISTRY, describe
+from hindbrain.surfaces import cli, helping
+from hindbrain.surfaces.manifest import Manifest
+from hindbrain.surfaces.mcp_tools import Catalog
 from tests.support.scholar import Scholar, knowledge_of
 from tests.support.still import still
 from tests.support.world import World, git
@@ -25,13 +28,13 @@ def one_of_each(scholar: Scholar, about: str = "retry budget") -> dict[str, str]
 
 
 @pytest.mark.req("MIND-166")
-def test_mind_166_names_and_defaults_are_those_of_the_catalog() -> None:
-    arguments = REGISTRY["context"].arguments
-    defaults = dict(
-        zip(arguments.__struct_fields__[-len(arguments.__struct_defaults__) :], arguments.__struct_defaults__, strict=True)
-    )
+def test_mind_166_names_and_defaults_are_those_of_the_catalog_for_the_command_line_and_over_mcp() -> None:
+    manifest = Manifest([describe(REGISTRY[name]) for name in REGISTRY])
+    described = manifest.offered["context"]
+    schema = Catalog({"operations": [described]}).schema("context") or {}
 
-    assert defaults == {
+    offered = {name: shape.get("default") for name, shape in described["schema"]["properties"].items()}
+    assert {name: offered[name] for name in offered if name not in ("query", "agent_id", "caller_root")} == {
         "field": "general",
         "domain": "project",
         "cwd": None,
@@ -39,8 +42,29 @@ def test_mind_166_names_and_defaults_are_those_of_the_catalog() -> None:
         "include_cards": None,
         "max_items": 12,
         "dao_tian_limit": 1,
-        "include_distill_suggestions": True,
+        "distill_suggestions": True,
     }
+    assert schema["properties"].keys() == offered.keys()
+    shown = helping.command(described)
+    for flag in ("--field", "--domain", "--cwd", "--include-evidence", "--max-items", "--dao-tian-limit"):
+        assert f"{flag} " in shown
+    assert "--include-cards, --no-include-cards" in shown
+    assert "--distill-suggestions, --no-distill-suggestions" in shown
+
+
+@pytest.mark.req("MIND-166")
+@pytest.mark.parametrize("order", [1, -1])
+def test_mind_166_flags_that_contradict_each_other_end_with_2(
+    here: Scholar, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], order: int
+) -> None:
+    monkeypatch.setenv("HINDBRAIN_HOME", str(here.world.home.path))
+    monkeypatch.setenv("HINDBRAIN_MODE", "embedded")
+    monkeypatch.chdir(here.root)
+
+    assert cli.main(["context", "retries", *("--include-cards", "--no-include-cards")[::order]]) == 2
+    assert "exclude each other" in capsys.readouterr().err
+    assert cli.main(["context", "retries", "--no-include-cards", "--no-distill-suggestions", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["distill_suggestions"] == []
 
 
 @pytest.mark.req("MIND-167", "MIND-168", "MIND-047", "MIND-038", "MIND-132", "MIND-169", "MIND-178")
@@ -241,7 +265,7 @@ def test_mind_193_a_subject_with_observations_and_no_knowledge_is_suggested(scho
     assert [(one["field"], one["evidence_count"]) for one in suggestions] == [("e", 9), ("c", 7), ("d", 7)]
     assert suggestions[0]["sample_evidence_ids"] == first["e"][:3]
     assert {one["suggested_tier"] for one in suggestions} == {"dao_ren"}
-    assert scholar.context("anything", include_distill_suggestions=False)["distill_suggestions"] == []
+    assert scholar.context("anything", distill_suggestions=False)["distill_suggestions"] == []
 
     def flagged() -> list[str]:
         return [one["field"] for one in scholar.context("anything")["distill_suggestions"]]

@@ -220,6 +220,18 @@ def test_mind_153_lifecycle_takes_only_living_evidence(scholar: Scholar) -> None
     assert knowledge_of(scholar.world) == before
 
 
+@pytest.mark.req("MIND-137")
+def test_mind_137_a_retired_card_is_shown_with_its_history(scholar: Scholar) -> None:
+    card = scholar.promoted("Bound every retry.")
+    scholar.demote(card, status="retired")
+
+    shown = scholar.ok("knowledge.get", card_id=card)
+
+    assert [move["to_status"] for move in shown["history"]] == ["candidate", "promoted", "retired"]
+    assert all(move["actor"] for move in shown["history"])
+    assert "promoted -> retired by " in shown["rendered"]
+
+
 @pytest.mark.req("MIND-125", "MIND-126", "MIND-284", "MIND-137", "MIND-285")
 def test_mind_125_a_card_is_demoted_or_retired_on_evidence(scholar: Scholar) -> None:
     first, second = scholar.promoted("Bound the retry."), scholar.promoted("Cap the retry.")

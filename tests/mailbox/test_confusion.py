@@ -154,6 +154,10 @@ def test_med_297_med_300_med_301_med_302_med_303_med_304_med_305_med_384_doctor_
         "triage", answers=[one["id"] for one in swept["letters"] if one.get("kind") == "vanished"], what="x", verdict="rejected"
     )
     assert world.at(x).call("doctor")["memory"]["weeks"][-2]["confusion_rate"] == 2
+    world.clock.forward(7 * DAY)
+    (world.store(x) / "one-more.light.md").unlink()
+    shrunk = world.at(x).call("doctor")["memory"]["weeks"]
+    assert [one["volume"] for one in shrunk] == [0, 0, 0, 0, 0, 5, 6, 5], "past weeks keep their count"
 
 
 def _names(value: Any) -> list[str]:

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from hindbrain.engines.maintenance import planned, runbook
 from hindbrain.operations import REGISTRY, describe
 from hindbrain.policy.maintenance import STEPS
 from hindbrain.surfaces import arguments
@@ -77,7 +76,10 @@ def test_mind_492_every_command_of_the_runbook_is_taken_by_the_program(world: Wo
     found = lines(world.at(None).call("maintenance.runbook")["content"])
 
     assert len(found) >= 9
-    assert {parsed(line)[0] for line in found} >= {"research.ingest", "knowledge.gate", "context", "adoption.review"}
+    assert {parsed(line)[0] for line in found} >= {
+        *("research.ingest", "knowledge.gate", "context", "adoption.review"),
+        *("cowork.doctor", "cowork.handoff", "cowork.capture"),
+    }
 
 
 @pytest.mark.req("MIND-396")
@@ -116,8 +118,7 @@ def test_mind_494_eleven_steps_and_which_of_them_write(actor: Actor) -> None:
 
     assert [step["order"] for step in steps] == list(range(1, 12))
     assert [step["order"] for step in steps if step["writes"]] == [3, 4, 11]
-    names = [parsed(step["command"])[0] if step["command"] else None for step in steps]
-    assert names[:8] == [
+    assert [parsed(step["command"])[0] for step in steps] == [
         "research.validate",
         "research.ingest",
         "research.ingest",
@@ -126,25 +127,40 @@ def test_mind_494_eleven_steps_and_which_of_them_write(actor: Actor) -> None:
         "context",
         "adoption.review",
         "defaults.rollback",
+        "cowork.doctor",
+        "cowork.handoff",
+        "cowork.capture",
     ]
-    assert names[8:] == [None, None, None]
-    assert parsed(steps[1]["command"])[1].get("execute") is None
-    assert parsed(steps[2]["command"])[1]["execute"] is True
-    assert all("later release" in step["reason"] for step in steps[8:])
+    executes = [parsed(step["command"])[1].get("execute") for step in steps]
+    assert [order for order, given in enumerate(executes, start=1) if given] == [3, 11]
 
 
+@pytest.mark.req("MIND-495")
 def test_mind_495_a_step_that_makes_no_sense_says_why(actor: Actor) -> None:
     empty = actor.call("maintenance.plan")["steps"]
     candidate(actor)
     begun = actor.call("maintenance.plan")["steps"]
+    assert actor.call("cowork.register", agent_id="codex-a", tool="codex")["ok"]
+    staffed = actor.call("maintenance.plan")
 
     assert [step["applicable"] for step in empty] == [True] * 3 + [False] * 8
     assert all(step["reason"] for step in empty if not step["applicable"])
     assert [step["order"] for step in begun if step["applicable"]] == [1, 2, 3, 4, 5, 6]
-    with_bus = planned([*REGISTRY, "bus.doctor"], [])
-    assert with_bus[8]["applicable"]
-    assert with_bus[8]["command"] == "hindbrain bus doctor"
-    assert "hindbrain bus doctor" in runbook([*REGISTRY, "bus.doctor"])
+    assert {step["reason"] for step in begun[8:]} == {"no agents are registered"}
+    assert [step["order"] for step in staffed["steps"] if step["applicable"]] == [1, 2, 3, 4, 5, 6, 9, 10, 11]
+    assert "hindbrain cowork doctor" in staffed["rendered"]
+
+
+@pytest.mark.req("MIND-494", "MIND-495")
+def test_mind_494_the_last_three_steps_run_as_the_plan_spells_them(actor: Actor) -> None:
+    assert actor.call("cowork.register", agent_id="codex-a", tool="codex")["ok"]
+    steps = [parsed(step["command"]) for step in actor.call("maintenance.plan")["steps"][8:]]
+
+    doctor, handoff, captured = (actor.call(operation, **given) for operation, given in steps)
+
+    assert doctor["agent_count"] == 1
+    assert "codex-a" in handoff["rendered"]
+    assert "codex-a" in str(actor.call("memory.get", evidence_id=captured["evidence_id"]))
 
 
 @pytest.mark.req("MIND-496")
@@ -158,5 +174,5 @@ def test_mind_496_maintenance_gives_no_card_its_status(actor: Actor) -> None:
     plan = actor.call("maintenance.plan")
 
     assert actor.call("knowledge.get", card_id=card) == before
-    assert not any("promote" in (step["command"] or "") for step in plan["steps"])
+    assert not any("promote" in step["command"] for step in plan["steps"])
     assert not any("promote" in step.operation for step in STEPS)

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from hindbrain.domain.misdelivery import Misdelivery
 from hindbrain.domain.mission import DissentProtocol, EventType, MissionMode
 from hindbrain.engines.mission_report import reported
 from hindbrain.engines.pack import blocked, compact, doctrine_text, reference
@@ -22,7 +23,7 @@ from tests.docs.test_policy_notes import NOTES, digest, unnoted
 from tests.support.world import World
 
 PACKS = ROOT / "docs" / "reference" / "packs"
-KEYS = ("router", "when", "short_audit", "direct_proof", "light", "handover", "recovery", "dissent")
+KEYS = ("router", "when", "short_audit", "direct_proof", "light", "memory", "handover", "recovery", "dissent")
 
 
 def section(key: str) -> str:
@@ -45,6 +46,14 @@ def test_aol_181_the_pack_teaches_to_operate_and_has_these_sections() -> None:
     )
     assert len(named) > 10
     assert named <= set(REGISTRY), named - set(REGISTRY)
+
+
+def test_med_391_the_pack_has_the_etiquette_of_promotion_and_the_class_of_misdelivery() -> None:
+    text = section("memory")
+
+    assert all(word in text for word in ("Makers propose", "Orchestrators", "`promote`", "reason"))
+    assert "`memory_misdelivery`" in text
+    assert all(f"`{kind.value}`" in text for kind in Misdelivery)
 
 
 def test_aol_182_a_short_mode_router() -> None:
@@ -178,6 +187,6 @@ def test_aol_192_doctrine_changes_only_with_a_note_that_cites_a_round() -> None:
 
     assert unnoted(doctrine, doctrine.DOCTRINE_VERSION, notes) == []
     assert len(unnoted(other, doctrine.DOCTRINE_VERSION, notes)) == 1
-    line = f"- `{digest(other)}` policy/doctrine.py version 2: round r12: recall rose on three fixtures"
-    assert unnoted(other, "2", f"{notes}\n{line}\n") == []
-    assert len(unnoted(other, "2", f"{notes}\n{line.replace('round r12: ', '')}\n")) == 1  # nothing measured is cited
+    line = f"- `{digest(other)}` policy/doctrine.py version 3: round r12: recall rose on three fixtures"
+    assert unnoted(other, "3", f"{notes}\n{line}\n") == []
+    assert len(unnoted(other, "3", f"{notes}\n{line.replace('round r12: ', '')}\n")) == 1  # nothing measured is cited

@@ -12,9 +12,9 @@ from hindbrain.app import local_caller
 from hindbrain.domain.caller import Channel, RootSource
 from hindbrain.domain.mission import Classification, ContextGuard, RecoveryPayload, TrustVerdict
 from hindbrain.engines.guarding import GuardFacts, cased, classified, drift, fingerprint
+from hindbrain.engines.tool_surface import REQUIRED_TOOLS
 from hindbrain.services.missions.graph import NullGraph
 from hindbrain.services.missions.guard import Guard
-from hindbrain.services.recovery import REQUIRED_TOOLS
 from hindbrain.stores.identity import identity_of, remote_name
 from tests.support.world import Actor, World, git, tree_hash
 

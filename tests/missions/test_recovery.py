@@ -14,8 +14,8 @@ import pytest
 
 import hindbrain
 from hindbrain.domain.caller import AgentId
+from hindbrain.engines.tool_surface import REQUIRED_TOOLS
 from hindbrain.operations import REGISTRY
-from hindbrain.services.recovery import REQUIRED_TOOLS
 from tests.support.world import Actor, World, git
 
 

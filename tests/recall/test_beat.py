@@ -127,6 +127,32 @@ def test_med_120_own_results_come_first_and_unchanged(world: World) -> None:
     assert [row["tier"] for row in both] == ["project", "project", "medulla"]
 
 
+@pytest.mark.req("MED-120")
+@pytest.mark.parametrize("top_k", [1, 3, 5, 20])
+def test_med_120_own_claims_evidence_and_code_come_before_the_medulla(world: World, top_k: int) -> None:
+    x = world.brain("x", src__worker_py="def retry_worker() -> None:  # retry the worker\n    return None\n")
+    world.at(x).memorize("Worker retry note", f"The worker retry is short. {'It waits. ' * 600}")
+    world.at(x).call("record", text="the worker retry was seen twice")
+    for number in range(3):
+        world.at(x).memorize(f"Worker retry law {number}", f"Retry a worker once. {'Never more. ' * 600}", tier="medulla")
+
+    alone = world.at(x).seek("worker retry", tier="project", top_k=top_k)["results"]
+    answer = world.at(x).seek("worker retry", top_k=top_k)
+
+    both = answer["results"]
+    own = [row for row in both if row.get("tier") != "medulla"]
+    assert both[: len(own)] == own, "the medulla comes last"
+    assert own == alone[: len(own)], "unchanged in order and content"
+    assert len(both) <= top_k
+    assert len(own) >= min(len(alone), top_k - top_k // 4)
+    if top_k == 20:
+        assert own == alone
+        assert any(row["file_path"] == "src/worker.py" for row in own)
+        assert [row["tier"] for row in both[len(own) :]] == ["medulla"] * 3
+        text = answer["rendered"]
+        assert text.index("Worker retry note") < text.index("src/worker.py") < text.index("Worker retry law")
+
+
 @pytest.mark.req("MED-120", "MED-195")
 def test_med_120_a_conflict_does_not_reorder_what_seek_finds(world: World) -> None:
     x = world.brain("x")

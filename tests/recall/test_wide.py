@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from hindbrain.domain.brain import Brain
+from hindbrain.engines.fence import tokens
 from hindbrain.operations import dispatch
 from hindbrain.services.call import Call
 from hindbrain.services.house import House
@@ -16,6 +17,7 @@ from hindbrain.settings import Settings
 from hindbrain.stores.opening import store_opener
 from hindbrain.stores.port import BrainStore
 from tests.support.light import light_file
+from tests.support.scholar import Scholar
 from tests.support.world import World
 
 LEGACY = light_file("Old kettle", "The old kettle.")
@@ -51,8 +53,57 @@ def test_med_124_the_wide_read_reaches_warm_and_dormant_stores(world: World) -> 
     assert {name: group["dormant"] for name, group in groups.items()} == {x: False, y: True, "medulla": False}
     assert {row["origin_brain"] for row in groups[y]["rows"]} == {y}
     assert groups[y]["store_brain"] == y
-    assert answer["results"] == [], "never one flat anonymous list"
+    assert {row["store_brain"] for row in answer["results"]} == {x, y, "medulla"}, "every row is labelled"
     assert set(world.home.brains_dir.iterdir()) == brains, "asking creates no brain"
+
+
+@pytest.mark.req("MED-124", "MED-125", "RC-031")
+def test_med_124_the_wide_read_finds_what_the_default_finds_and_evidence_and_cards_of_others(world: World) -> None:
+    x = world.brain("x", src__quokka_py="def quokka_fact() -> str:\n    return 'quokka'\n")
+    y = Scholar(world, world.brain("y"))
+    here = Scholar(world, x)
+    here.saw("the quokka fact was seen in x")
+    card = y.promoted("A quokka fact needs two sightings.", tier="qi")
+    far = y.saw("the quokka fact was seen again in y")
+    world.at(x).memorize("Quokka doctrine", "A quokka fact is a fact.", tier="medulla")
+    default = world.at(x).seek("quokka fact")
+    world.restart()
+
+    answer = wide(world, x, "quokka fact")
+
+    rows = {row.get("id", row["kind"]): row for group in answer["groups"] for row in group["rows"]}
+    assert {f"card::{card}", f"evidence::{far}"} <= rows.keys()
+    assert {rows[f"card::{card}"][key] for key in ("origin_brain", "store_brain")} == {y.root}
+    listed = [row.get("id") or row["node_id"] for row in answer["results"]]
+    assert {row.get("id") or row["node_id"] for row in default["results"]} <= set(listed), "the widest tier finds no less"
+    assert answer["sufficiency"]["top_score"] == max(row["score"] for row in answer["results"])
+    assert answer["agent_runtime_contract"]["status"] == "ok"
+    for text in ("A quokka fact needs two sightings", "seen again in y", "src/quokka.py", f"in {y.root}: "):
+        assert text in answer["rendered"]
+    nothing = wide(world, x, "zebra crossing xylophone")
+    assert (nothing["results"], nothing["groups"]) == ([], [])
+    assert nothing["agent_runtime_contract"]["status"] != "ok"
+
+
+@pytest.mark.req("MED-125")
+def test_med_125_the_text_of_a_wide_north_shows_the_other_brains_within_its_budget(world: World) -> None:
+    names = [f"r{number}" for number in range(6)]
+    roots = kettles(world, *names)
+    for root in roots:
+        for number in range(4):
+            world.at(root).memorize(f"Kettle {number} of {root}", f"A kettle boils here, {'again ' * 200}{number}.")
+
+    for tokens_allowed in (2000, 800):
+        world.restart(beat_tokens=tokens_allowed)
+        answer = world.at(roots[0]).north("kettle", tier="all-brains")
+
+        text = answer["rendered"]
+        assert {group["store_brain"] for group in answer["groups"]} == {*roots, "medulla"}
+        assert tokens(text) <= tokens_allowed
+        assert all(f"in {root}: " in text for root in roots[1:]), "every brain with a match is named"
+        assert f"in {roots[0]}: " not in text, "what is the caller's own stands above, once"
+    alone = world.at(roots[0]).north("kettle")
+    assert not any(root in alone["rendered"] for root in roots[1:])
 
 
 @pytest.mark.req("MED-127")

@@ -14,9 +14,9 @@ import pytest
 
 import hindbrain
 from hindbrain.engines.diagnosis import DIAGNOSES, Signals, diagnose
+from hindbrain.engines.tool_surface import REQUIRED_TOOLS
 from hindbrain.operations import REGISTRY
 from hindbrain.policy.hosts import HOSTS
-from hindbrain.services.recovery import REQUIRED_TOOLS
 from hindbrain.stores.checked_file import checked_vfs
 from hindbrain.stores.installation import build_of
 from tests.support.owner import Starter
@@ -58,6 +58,7 @@ def checked(answer: dict[str, Any], name: str) -> dict[str, Any]:
     assert one["mutating"] is False
     assert len(one["non_claims"]) == 4
     assert any(warning["kind"] == name for warning in answer["warnings"])
+    assert any(cause.startswith(f"{name}: ") for cause in answer["probable_causes"])
     assert next(part for part in answer["sections"] if part["section"] == "runtime")["status"] == "warn"
     return one
 

@@ -13,7 +13,6 @@ import apsw
 import pytest
 
 from hindbrain import __version__
-from hindbrain.operations import REGISTRY
 from hindbrain.services.environment import Environment
 from hindbrain.stores.schema_look import SUPPORTED, schema_of
 from tests.support.still import bytes_of, still
@@ -129,20 +128,14 @@ def test_mind_501_interpreter_package_and_library_are_shown(world: World) -> Non
 
 
 @pytest.mark.req("MIND-502")
-def test_mind_502_over_mcp_the_tools_of_knowledge_are_listed(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_mind_502_a_disabled_tool_is_not_advertised_and_nothing_is_made(world: World) -> None:
     plain = world.at(world.directory("nowhere"))
-    mcp = Actor(world, replace(plain.caller, reads_files=False))
+    lists = replace(plain.caller, listed_tools=("context", "adoption_record", "cowork_send"))
 
-    told = mcp.call("doctor")["mcp"]
-    monkeypatch.delitem(REGISTRY, "context")
-    without = mcp.call("doctor")["mcp"]
+    required = Actor(world, lists).call("doctor")["mcp"]["required_tools"]
 
-    advertised = {one["name"]: one["advertised"] for one in told["required_tools"]}
-    assert list(advertised) == ["context", "brief", "adoption", "bus"]
-    assert advertised["context"]
-    assert advertised["adoption"]
-    assert {"record", "review"} <= set(told["adoption_actions"])
-    assert {one["name"]: one["advertised"] for one in without["required_tools"]} == advertised | {"context": False}
+    assert [one["name"] for one in required] == ["context", "brief", "adoption", "bus"]
+    assert [one["advertised"] for one in required] == [True, False, True, True]
     assert "mcp" not in plain.call("doctor")
     assert not world.home.path.exists()
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from hindbrain.services.recovery import REQUIRED_TOOLS
+from hindbrain.engines.tool_surface import REQUIRED_TOOLS
 from tests.contract.test_modes import empty_brain
 from tests.support.world import World, tree_hash
 
@@ -160,6 +160,29 @@ def test_gr_158_doctor_says_how_it_stands(
     assert keys | {"warnings", "probable_causes", "next_actions", "memory", "brains"} <= answer.keys()
     assert {row["root"] for row in answer["brains"]} >= {root, str(world.repository("second"))}
     assert all({"root", "kind", "state", "last_ingest_age_ms", "open_letters"} <= row.keys() for row in answer["brains"])
+
+
+@pytest.mark.req("GR-158")
+@pytest.mark.parametrize(
+    ("told", "lacking", "complete"),
+    [
+        ({}, [], None),
+        ({"available_tools": [f"mcp__hindbrain__{name}" for name in REQUIRED_TOOLS]}, [], True),
+        ({"available_tools": [name for name in REQUIRED_TOOLS if name != "help"]}, ["help"], False),
+        ({"missing_tools": ["mcp__hindbrain__recovery_playbook"]}, ["recovery_playbook"], False),
+    ],
+)
+@pytest.mark.parametrize("tool", ["doctor", "session_handshake", "recovery_playbook"])
+def test_gr_158_the_tool_surface_is_what_the_caller_reported(
+    world: World, tool: str, told: dict[str, Any], lacking: list[str], complete: bool | None
+) -> None:
+    answer = world.at(world.brain("x")).call(tool, **told)
+
+    assert (answer["tool_surface"]["missing"], answer["tool_surface"]["complete"]) == (lacking, complete)
+    degraded = answer.get("trust_mode") == "degraded_host_tool_surface" or "missing_recovery_tools" in str(
+        answer.get("diagnoses")
+    )
+    assert degraded is bool(lacking)
 
 
 @pytest.mark.req("GR-123", "GR-124", "GR-129")

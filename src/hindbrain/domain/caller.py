@@ -46,6 +46,7 @@ class Caller:
     session: SessionId
     channel: Channel = Channel.AGENT
     reads_files: bool = True  # a process of the user, which can read them itself; over MCP an agent may have no shell
+    listed_tools: tuple[str, ...] | None = None  # tools that MCP lists for this session; None for any other surface
     told_root: str | None = None  # what the call itself says, if a host or a person registered it; heard last
     refused_root: str | None = None  # what the call itself says, and nobody registered: it opens nothing
     delegation: str | None = None  # the packet that the caller works under, as its environment says

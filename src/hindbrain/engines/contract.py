@@ -7,9 +7,13 @@ __all__ = ["MODES", "NON_CLAIMS", "Facts", "envelope", "trust_mode"]
 
 SCHEMA = "m1nd-agent-runtime-contract-v0"
 
-# What an envelope says nothing about. In words: it repairs no host binding, ingests or changes no graph, does not prove that
-# semantic retrieval is right, and is no substitute for compiler, tests, logs and the files themselves.
-NON_CLAIMS = ("bindings", "graph", "semantic retrieval", "runtime truth")
+# What an envelope does not claim (RC-017). It goes with every answer, so each sentence is short.
+NON_CLAIMS = (
+    "Repairs no host bindings.",
+    "Ingests nothing and does not change the graph.",
+    "Does not prove semantic retrieval right.",
+    "Does not replace compiler, tests, logs or files: they hold the runtime truth.",
+)
 
 # mode -> (status, what to do next)
 MODES: dict[str, tuple[str, str]] = {

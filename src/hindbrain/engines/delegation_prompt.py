@@ -57,6 +57,7 @@ def _scope(packet: Packet) -> str:
     listed = [f"- {_code(path)}" for path in packet.scope.may_touch[:_LISTED]]
     more = len(packet.scope.may_touch) - _LISTED
     listed += [f"- and {more} more in scope.may_touch"] if more > 0 else []
+    listed = listed or ["- nothing: read and report; ask for paths before you change a file"]
     return "\n".join([f"## What you may touch (from {packet.scope.derived_from})", "", *listed])
 
 

@@ -12,7 +12,7 @@ import msgspec
 from hindbrain.domain.letter import Letter, LetterId, Links, letter_id
 from hindbrain.engines.hygiene import scan
 
-__all__ = ["Batch", "legacy_links", "parsed", "read", "secret_in"]
+__all__ = ["Batch", "legacy_links", "parsed", "read", "secret_classes", "secret_in"]
 
 _BOM = b"\xef\xbb\xbf"
 _REFERENCE = re.compile(r"\bL([0-9]{1,7})\b")
@@ -69,6 +69,13 @@ def _secret_in_line(raw: bytes) -> str | None:
     text = raw.decode("utf-8", "replace")
     spelled = "\n".join(_strings(_object(raw))) if "\\" in text else ""
     return _secret(spelled) or _secret(text)
+
+
+def secret_classes(raw: bytes) -> list[str]:
+    """Return the class of each secret in a line of letters, each once: as the line is, and as its escapes spell it."""
+    text = raw.decode("utf-8", "replace")
+    spelled = "\n".join(_strings(_object(raw))) if "\\" in text else ""
+    return list(dict.fromkeys(hit.pattern_class for part in (text, spelled) for hit in scan(part)))
 
 
 def _secret(text: str) -> str | None:

@@ -3,54 +3,40 @@
 from collections.abc import Collection
 from typing import Any
 
-from hindbrain.policy.maintenance import BUS, LATER, STEPS, TOPICS, Need, Step, Topic
+from hindbrain.policy.maintenance import STEPS, TOPICS, Need, Step, Topic
 
 __all__ = ["commands", "planned", "runbook"]
 
 
-def _offered(step: Step, known: Collection[str]) -> bool:
-    return step.operation in known
+def commands() -> list[str]:
+    """Every command of the runbook."""
+    return [step.command for topic in TOPICS for step in topic.steps]
 
 
-def commands(known: Collection[str]) -> list[str]:
-    """Every command that the runbook spells out."""
-    return [step.command for topic in TOPICS for step in topic.steps if _offered(step, known)]
-
-
-def runbook(known: Collection[str]) -> str:
-    """The loop as Markdown. Only what this program offers is spelled out."""
+def runbook() -> str:
+    """The loop as Markdown."""
     head = "The loop below is a checklist. Nothing runs by itself, and no step gives a card its status or changes a default."
-    return "\n".join([head, *(_section(number, topic, known) for number, topic in enumerate(TOPICS, start=1))])
+    return "\n".join([head, *(_section(number, topic) for number, topic in enumerate(TOPICS, start=1))])
 
 
-def _section(number: int, topic: Topic, known: Collection[str]) -> str:
+def _section(number: int, topic: Topic) -> str:
     lines = ["", f"## {number}. {topic.name[0].upper()}{topic.name[1:]}", "", topic.text, ""]
-    offered = [step for step in topic.steps if _offered(step, known)]
-    if offered:
-        lines += ["```sh", *(f"{step.command}  # {step.purpose}" for step in offered), "```"]
-    else:
-        lines.append(f"No command yet: {LATER}.")
-    return "\n".join(lines)
+    return "\n".join([*lines, "```sh", *(f"{step.command}  # {step.purpose}" for step in topic.steps), "```"])
 
 
-def planned(known: Collection[str], missing: Collection[Need]) -> list[dict[str, Any]]:
+def planned(missing: Collection[Need]) -> list[dict[str, Any]]:
     """The steps in order, each with whether it makes sense now, and why not."""
-    return [_told(order, step, known, missing) for order, step in enumerate(STEPS, start=1)]
+    return [_planned_step(order, step, missing) for order, step in enumerate(STEPS, start=1)]
 
 
-def _told(order: int, step: Step, known: Collection[str], missing: Collection[Need]) -> dict[str, Any]:
-    offered = _offered(step, known)
-    reason = _reason(step, missing) if offered else LATER if step.operation.startswith(f"{BUS}.") else "not offered here"
+def _planned_step(order: int, step: Step, missing: Collection[Need]) -> dict[str, Any]:
+    reason = next((need.value for need in step.needs if need in missing), None)
     return {
         "order": order,
         "topic": step.topic,
         "purpose": step.purpose,
-        "command": step.command if offered else None,
+        "command": step.command,
         "writes": step.writes,
         "applicable": reason is None,
         "reason": reason,
     }
-
-
-def _reason(step: Step, missing: Collection[Need]) -> str | None:
-    return next((need.value for need in step.needs if need in missing), None)

@@ -35,7 +35,7 @@ def boot_memory(
         raise InvalidParams(f"{action} needs a key", fix="give key")
     if action in ("list", "get"):
         call.house.counters.add(call.house.router.route(call.caller).brain, "queries_processed")
-        wide = call.house.recall.may_go_wide()
+        wide = call.house.fanout.allowed
         answer = call.house.boot.read(call.caller, key=key if action == "get" else None, tier=tier, may_go_wide=wide)
         entries = answer["entries"] if action == "list" else [answer["entry"], *answer["also"]]
         text, _ = rendered([entry_text(one) for one in entries], call.house.recall.tokens)

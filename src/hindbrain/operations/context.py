@@ -31,7 +31,7 @@ def context(
     include_cards: Annotated[bool | None, Meta(description="also opt-in cards, and what each card cites")] = None,
     max_items: Annotated[int, Meta(ge=0, le=200, description="items at most")] = CONTEXT_ITEMS,
     dao_tian_limit: Annotated[int, Meta(ge=0, le=50, description="universal laws at most")] = CONTEXT_DAO_TIAN,
-    include_distill_suggestions: Annotated[bool, Meta(description="name subjects of which nothing is known yet")] = True,
+    distill_suggestions: Annotated[bool, Meta(description="name subjects of which nothing is known yet")] = True,
 ) -> Retrieved:
     """Assemble what to go by: laws, then methods, then tools, then evidence; near before far. Use it to choose an approach."""
     asked = Asked(
@@ -43,7 +43,7 @@ def context(
         cwd=cwd,
         include_evidence=include_evidence,
         include_cards=include_cards,
-        suggestions=include_distill_suggestions,
+        suggestions=distill_suggestions,
     )
     pack = call.house.context.pack(call.caller, asked)
     # How far an index lags is told beside the text: it changes with every write, and the text of a context must not.

@@ -18,7 +18,7 @@ __all__ = ["plan", "release_check", "runbook_"]
 @operation("maintenance.runbook", effect=Effect.READ)
 def runbook_(call: Call) -> dict[str, Any]:
     """Print the loop that keeps memory healthy, as a checklist with commands. Nothing runs by itself."""
-    content = runbook(REGISTRY)
+    content = runbook()
     return {
         "ok": True,
         "schema": "hindbrain-runbook-v0",
@@ -31,7 +31,7 @@ def runbook_(call: Call) -> dict[str, Any]:
 @operation("maintenance.plan", effect=Effect.READ)
 def plan(call: Call) -> dict[str, Any]:
     """Show the steps of maintenance that make sense now, with the command of each. Carries out none of them."""
-    return call.house.maintenance.plan(call.caller, REGISTRY)
+    return call.house.maintenance.plan(call.caller)
 
 
 @operation("release.check", effect=Effect.READ, positional=("path",), raises=(InvalidParams,))
@@ -46,7 +46,7 @@ def release_check(
 def _unknown() -> list[str]:
     """Commands of the runbook that this program would not take: an operation or a flag that is gone."""
     found = []
-    for command in commands(REGISTRY):
+    for command in commands():
         words = command.split()[1:]
         name = next((name for name in (".".join(words[:2]), words[0]) if name in REGISTRY), None)
         flags = {word[2:].partition("=")[0].replace("-", "_") for word in words if word.startswith("--")}

@@ -7,21 +7,24 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from hindbrain.domain.brain import TierAsked
+from hindbrain.domain.brain import Tier, TierAsked
 from hindbrain.domain.errors import InvalidParams
 from hindbrain.domain.places import ProjectFile
 from hindbrain.operations.registry import Effect, operation
 from hindbrain.policy.code_search import NORTH_ANCHORS
 from hindbrain.policy.recall import BEAT_MIN_SCORE, SEEK_TOP_K
 from hindbrain.services.call import Call, Retrieved
-from hindbrain.services.code_rows import with_anchors, with_code
+from hindbrain.services.code_rows import judged, with_anchors, with_code
 from hindbrain.services.experience.instincts import instinct_texts
 from hindbrain.services.explaining import Trace, explained
+from hindbrain.services.fanout import in_turn
+from hindbrain.services.finding import GRAPH_CORRUPT, GRAPH_LOST
 from hindbrain.services.recall import WIDE_IS_OFF, tier_asked
-from hindbrain.services.rendering import claims_known, gap_text, rendered_rows
+from hindbrain.services.rendering import claims_known, gap_text, labelled_text, rendered_rows
 
 __all__ = ["north", "recall", "seek"]
 
+_LOST = (GRAPH_CORRUPT, GRAPH_LOST)
 _GAPS = 3  # told with an empty answer, to say why it is empty; honest_gaps has all of them
 
 TierArgument = Annotated[
@@ -77,19 +80,24 @@ def seek(
     node_types: Annotated[list[str], Meta(description="only rows of these types, e.g. file, class, function")] = [],  # noqa: B006
     graph_rerank: Annotated[bool, Meta(description="also weigh what was changed lately, and with what words")] = True,
 ) -> Retrieved:
-    """Find claims and evidence by words and meaning, this project's before the medulla's, then the code that is meant."""
+    """Find claims and evidence by words and meaning, and the code that is meant: this project's first, then the medulla's."""
     route = call.house.router.route(call.caller)
     call.house.counters.add(route.brain, "queries_processed")
     if not query.strip():
         raise InvalidParams("query is empty", fix="give words to look for")
     asked, warning = tier_asked(tier)
-    recall_service = call.house.recall
-    if asked is TierAsked.ALL_BRAINS and recall_service.may_go_wide() and _memory_scope(scope):
-        wide = recall_service.wide(route, query, limit=top_k, min_score=min_score)
-        found = wide["found"]
-        answer = {"schema": "m1nd-seek-v0", "query": query, "results": [], **wide, **_sufficiency([], found)}
-        answer |= _text(call, [row for group in wide["groups"] for row in group["rows"]], "nothing relevant")
-        return Retrieved(answer=answer, candidates=found, scope=scope)
+    recall_service, fanout = call.house.recall, call.house.fanout
+    options: dict[str, Any] = {"scope": scope, "node_types": node_types, "min_score": min_score, "related": graph_rerank}
+    merging: dict[str, Any] = {"top_k": top_k, "budget": recall_service.tokens, "node_types": node_types}
+    if asked is TierAsked.ALL_BRAINS and fanout.allowed and _memory_scope(scope):
+        wide = fanout.ask(route, query, limit=top_k, min_score=min_score)
+        rows = [_labelled(row) for row in in_turn(wide["groups"])]
+        answer = {"schema": "m1nd-seek-v0", "query": query, **wide, "results": rows, "rendered": "nothing relevant"}
+        code = call.house.finding.code(route, query, limit=top_k, tier=None, **options)
+        answer = with_code(answer | judged(rows), code, text_of=labelled_text, **merging)
+        # The whole texts are in groups; here is only what is needed to find them there.
+        answer["results"] = [{key: value for key, value in row.items() if key != "text"} for row in answer["results"]]
+        return Retrieved(answer=answer, candidates=wide["found"] + code.found, scope=scope)
     wanted = tier if asked is not TierAsked.ALL_BRAINS else None
     beat = recall_service.beat(
         route,
@@ -102,21 +110,22 @@ def seek(
         ranked_pairs=False,
         evidence=top_k if _scoped(scope, "evidence::") else 0,
     )
-    claims = [_result(row) for row in beat.rows][:top_k] if _memory_scope(scope) else []
-    evidence = [row | {"label": row["source_file"]} for row in beat.evidence][: top_k - len(claims)]
-    rows, found = [*claims, *evidence], (beat.found if claims else 0) + len(beat.evidence)
+    claims = [_result(row) for row in beat.rows] if _memory_scope(scope) else []
+    evidence = [_labelled(row) for row in beat.evidence]
+    own, shared = _by_owner(claims, evidence, top_k)
+    rows, found = [*own, *shared], (beat.found if claims else 0) + len(beat.evidence)
     answer = {
         "schema": "m1nd-seek-v0",
         "query": query,
-        "results": rows,
+        "results": own,
         "tier": beat.tier,
         "memory_exists": beat.exists,
         "memory_exists_by_tier": beat.exists_by_tier,
         "conflicts": beat.conflicts,
         "honest_gaps": beat.gaps,
         "embeddings_used": beat.by_meaning,
-        **_sufficiency(claims, found if evidence else beat.found),
-        **_text(call, rows, "\n".join([f"nothing relevant ({claims_known(beat.exists)})", *map(gap_text, beat.gaps[:_GAPS])])),
+        **_sufficiency(claims[:top_k], found if evidence else beat.found),
+        "rendered": "\n".join([f"nothing relevant ({claims_known(beat.exists)})", *map(gap_text, beat.gaps[:_GAPS])]),
     }
     if beat.evidence_exists:
         answer["evidence_exists"] = beat.evidence_exists
@@ -124,16 +133,31 @@ def seek(
         answer["tier_warning"] = warning or beat.warning
     if asked is TierAsked.ALL_BRAINS:
         answer["tier_warning"] = WIDE_IS_OFF
-    options: dict[str, Any] = {"scope": scope, "node_types": node_types, "min_score": min_score, "related": graph_rerank}
     code = call.house.finding.code(route, query, limit=top_k, tier=wanted, **options)
-    answer = with_code(answer, code, top_k=top_k, budget=recall_service.tokens, node_types=node_types)
+    answer = with_code(answer, code, shared=shared, **merging)
     answer |= _degraded(answer)
     return Retrieved(answer=answer, candidates=(found if rows else 0) + code.found, scope=scope)
 
 
+def _by_owner(
+    claims: list[dict[str, Any]], evidence: list[dict[str, Any]], top_k: int
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Split rows into those of the project and those of the medulla. A project row that only came along with its medulla
+    counterpart, because both disagree, stays with that one."""
+
+    def is_own(row: dict[str, Any]) -> bool:
+        return bool(row["tier"] == Tier.PROJECT.value and row["match"] != "pair")
+
+    parts = []
+    for wanted in (True, False):
+        kept = [row for row in claims if is_own(row) is wanted][:top_k]
+        parts.append([*kept, *[row for row in evidence if is_own(row) is wanted][: top_k - len(kept)]])
+    return parts[0], parts[1]
+
+
 def _degraded(answer: dict[str, Any]) -> dict[str, Any]:
     """An empty answer because something did not answer is no absence: what is wrong, and the way out as it can be called."""
-    silent = [one for one in answer["honest_gaps"] if one["kind"].endswith("_unreachable") or one["kind"] == "graph_lost"]
+    silent = [one for one in answer["honest_gaps"] if one["kind"].endswith("_unreachable") or one["kind"] in _LOST]
     if answer["results"] or not silent:
         return {}
     told = [text for one in silent if (text := gap_text(one)) not in answer["rendered"]]
@@ -153,6 +177,13 @@ def _text(call: Call, rows: list[dict[str, Any]], none: str) -> dict[str, Any]:
     """The rows as text for a context, with the number of those that its budget left out."""
     text, left = rendered_rows(rows, call.house.recall.tokens)
     return {"rendered": text or none} | ({"left_out": left} if left else {})
+
+
+def _labelled(row: dict[str, Any]) -> dict[str, Any]:
+    """A row of any kind with the label that every result has."""
+    if row["kind"] == "evidence":
+        return row | {"label": row["source_file"]}
+    return row | {"label": row["claim"]} if row["kind"] == "card" else _result(row)
 
 
 def _result(row: dict[str, Any]) -> dict[str, Any]:

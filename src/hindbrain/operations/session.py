@@ -1,6 +1,7 @@
 """Operations of a session: health, handshake, selftest, playbook, doctor, cross_verify, help, operations."""
 
 import difflib
+from collections.abc import Collection
 from contextlib import suppress
 from typing import Annotated, Any
 
@@ -25,7 +26,9 @@ __all__ = [
     "trust_selftest",
 ]
 
-KNOWLEDGE_TOOLS = ("context", "brief", "adoption", "bus")
+# The tools by which knowledge is used, each with the family of operations that it has here.
+_KNOWLEDGE_TOOLS = {"context": "context", "brief": "brief", "adoption": "adoption", "bus": "cowork"}
+_WITH_ACTIONS = ("adoption", "bus")
 _STRANGE = (
     "Stop: this session reaches another brain than the one you were given. Set the variables of your packet, or ask its maker."
 )
@@ -152,17 +155,36 @@ def doctor(
         missing=missing_tools or (),
         hits=_literal_hits(call, observed_query),
     )
-    return answer if call.caller.reads_files else answer | {"mcp": _offered_over_mcp()}
+    listed = call.caller.listed_tools
+    return answer if listed is None else answer | {"mcp": _knowledge_tools(listed)}
 
 
-def _offered_over_mcp() -> dict[str, Any]:
-    """Whether the tools that knowledge is used with are offered here, each with what it can do."""
-    listed = [name for name, op in REGISTRY.items() if "mcp" not in op.left_out]
-    actions = {tool: sorted(name for name in listed if name.split(".")[0] == tool) for tool in KNOWLEDGE_TOOLS}
+def _knowledge_tools(listed: Collection[str]) -> dict[str, Any]:
+    """Return whether this session lists the tools by which knowledge is used, and the actions of each family.
+
+    A tool that is not listed can still be called by its name; `callable` shows whether this server has it."""
+    offered = [name for name, op in REGISTRY.items() if "mcp" not in op.left_out]
+    actions = {tool: sorted(_family(offered, family, ".")) for tool, family in _KNOWLEDGE_TOOLS.items()}
+    rows = [
+        {
+            "name": tool,
+            "family": family,
+            "advertised": bool(_family(listed, family, "_")),
+            "callable": bool(actions[tool]),
+        }
+        for tool, family in _KNOWLEDGE_TOOLS.items()
+    ]
+    hidden = [str(row["name"]) for row in rows if row["callable"] and not row["advertised"]]
     return {
-        "required_tools": [{"name": tool, "advertised": bool(found)} for tool, found in actions.items()],
-        **{f"{tool}_actions": [name.partition(".")[2] for name in actions[tool]] for tool in ("adoption", "bus")},
+        "required_tools": rows,
+        **{f"{tool}_actions": [name.partition(".")[2] for name in actions[tool]] for tool in _WITH_ACTIONS},
+        **({"fix": f"hindbrain mcp --profile full lists {', '.join(hidden)}"} if hidden else {}),
     }
+
+
+def _family(names: Collection[str], family: str, separator: str) -> list[str]:
+    """Return the names that are the family's own name or begin with it."""
+    return [name for name in names if name == family or name.startswith(f"{family}{separator}")]
 
 
 def _literal_hits(call: Call, query: str | None) -> int | None:

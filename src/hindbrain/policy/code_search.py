@@ -29,6 +29,7 @@ __all__ = [
     "RENDERED_ROWS",
     "REPEATED",
     "SATURATED_ROWS",
+    "SHARED_PART",
     "SIMILAR_CHANGES",
     "SURE_AT",
     "SYMBOLS_PER_FILE",
@@ -106,5 +107,6 @@ READY, MARGIN_READY = 0.85, 0.25  # one file stands out that much: it can be edi
 PROVING, MARGIN_PROVING = 0.45, 0.02
 ENOUGH = 0.45
 SATURATED_ROWS = 8  # so many strong rows: asking for more brings more of the same
+SHARED_PART = 4  # a quarter of an answer may be rows of the medulla even if the project alone would fill it
 RENDERED_ROWS = 12  # places that the text of an answer names
 NORTH_ANCHORS = 5

@@ -20,7 +20,7 @@ __all__ = [
     "Section",
 ]
 
-DOCTRINE_VERSION = "1"
+DOCTRINE_VERSION = "2"
 # What an agent reads before every task must not become the task.
 PACK_BYTES, PACK_LINES = 6 * 1024, 120
 PURPOSE = (
@@ -103,6 +103,16 @@ insufficient means go and look. A bug hunt sweeps once around its finding before
 Write down as L1GHT what is to become part of the graph: decisions, strategy, policies of routes, conclusions of benchmarks.
 `light.new` makes a skeleton, `ingest` with adapter `light` takes it in, `light.check` finds where code has left it. A stale
 document supports no claim. No L1GHT for what only this task needs.""",
+    ),
+    Section(
+        key="memory",
+        title="Shared memory",
+        text="""\
+Makers propose: write a claim with `memorize`. Orchestrators and people promote it to all projects with `promote` and a reason; a
+maker does not. Copy no claim by hand from one project into another.
+
+Report memory that is in the wrong place with `report`, class `memory_misdelivery` and a kind: `leak` (of another project),
+`false_absence` (it is there and was not shown), `wrong_store_write`, `misattribution` (wrong author or origin), `vanished`.""",
     ),
     Section(
         key="handover",

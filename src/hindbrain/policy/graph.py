@@ -8,6 +8,7 @@ __all__ = [
     "CHUNK_MAX_LINES",
     "COMMON_NAMES",
     "DATA_KEYS",
+    "DOCUMENT_OWNERS",
     "DOC_CHARS",
     "EXCERPT_CHARS",
     "FILE_IMPORT_WEIGHT",
@@ -20,6 +21,9 @@ __all__ = [
     "Strength",
     "strength",
 ]
+
+# How the names of owners of documents begin; `entities` owns what several documents name.
+DOCUMENT_OWNERS = ("bibtex:", "entities", "json:", "light:", "memory:", "universal:")
 
 MAX_FILE_BYTES = 1_000_000  # above it a file is generated or data; its parse would cost seconds and find nothing an agent edits
 BINARY_LOOK = 8_192  # bytes searched for a NUL: every binary format of note shows one there

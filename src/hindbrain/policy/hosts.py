@@ -17,6 +17,9 @@ INSTRUCTIONS = """\
 - `memorize` what you learned and can prove, with the files that show it. One belief per claim.
 - `seek` before you ask a person what the project may know already.
 - Before you end, or when your context is about to be cut: memorize decisions and their reasons.
+- Makers propose by writing a claim. Only an orchestrator or a person promotes it to all projects, with a reason.
+- Memory in the wrong place? `hindbrain report --class memory_misdelivery --kind leak --what TEXT`; other kinds are
+  false_absence, wrong_store_write, misattribution and vanished.
 """
 
 

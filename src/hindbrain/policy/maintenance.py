@@ -3,11 +3,9 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-__all__ = ["BUS", "LATER", "STEPS", "TITLE", "TOPICS", "Need", "Step", "Topic"]
+__all__ = ["STEPS", "TITLE", "TOPICS", "Need", "Step", "Topic"]
 
 TITLE = "Keeping memory healthy"
-BUS = "bus"  # the family of commands for agents that work at the same time
-LATER = "letters and the bus come with a later release"
 
 
 class Need(StrEnum):
@@ -120,17 +118,19 @@ _ROLLBACK = Step(
     words="card-context",
     needs=(Need.BRAIN, Need.OUTCOME),
 )
-_BUS_DOCTOR = Step(topic="cowork handoff", purpose="see how the agents are", operation="bus.doctor", needs=(Need.AGENTS,))
+_BUS_DOCTOR = Step(
+    topic="cowork handoff", purpose="check the agents and their messages", operation="cowork.doctor", needs=(Need.AGENTS,)
+)
 _HANDOFF = Step(
-    topic="cowork handoff", purpose="sum up what is open between agents", operation="bus.handoff", needs=(Need.AGENTS,)
+    topic="cowork handoff", purpose="sum up what is open between agents", operation="cowork.handoff", needs=(Need.AGENTS,)
 )
 _CAPTURE = Step(
     topic="explicit capture",
-    purpose="keep what agents said to each other as evidence",
-    operation="bus.capture",
+    purpose="store the handoff between agents as evidence",
+    operation="cowork.capture",
     words="--execute",
     writes=True,
-    needs=(Need.AGENTS,),
+    needs=(Need.BRAIN, Need.AGENTS),
 )
 
 STEPS: tuple[Step, ...] = (
@@ -172,6 +172,6 @@ TOPICS: tuple[Topic, ...] = (
         steps=(_REVIEW, _PROPOSE),
     ),
     Topic(name="rollback", text="When outcomes speak against a default, it is taken back.", steps=(_ROLLBACK,)),
-    Topic(name="cowork handoff", text="Who hands work over says what is open.", steps=(_BUS_DOCTOR, _HANDOFF)),
-    Topic(name="explicit capture", text="Talk between agents is kept only when somebody asks for it.", steps=(_CAPTURE,)),
+    Topic(name="cowork handoff", text="An agent that hands work over shows what is open.", steps=(_BUS_DOCTOR, _HANDOFF)),
+    Topic(name="explicit capture", text="Messages between agents become evidence only on request.", steps=(_CAPTURE,)),
 )

@@ -9,7 +9,7 @@ from hindbrain.domain.evidence import Evidence, EvidenceId
 from hindbrain.domain.stored import stored_json
 from hindbrain.services.evidence import iso
 
-__all__ = ["card_text", "cited", "event_row", "refs", "stability", "wire_card"]
+__all__ = ["card_text", "cited", "event_row", "move_text", "refs", "stability", "wire_card"]
 
 
 def refs(links: Iterable[Link], role: Role) -> list[str]:
@@ -93,6 +93,12 @@ def cited(links: Iterable[Link], rows: Mapping[EvidenceId, Evidence]) -> list[di
     ]
 
 
+def move_text(move: Mapping[str, Any]) -> str:
+    """One change of status as a line: when, from what to what, by whom and why."""
+    reason = f": {move['reason']}" if move["reason"] else ""
+    return f"{move['created_at']} {move['from_status'] or 'new'} -> {move['to_status']} by {move['actor']}{reason}"
+
+
 def card_text(row: Mapping[str, Any]) -> str:
     """A card in words: what it says, how it stands, what it rests on. Goes into a fence; it is data."""
     head = f"{row['card_id']} ({row['tier']}, {row['status']}, {row['field']}, {row['anchor_kind']})"
@@ -102,4 +108,5 @@ def card_text(row: Mapping[str, Any]) -> str:
     lines += [f"deleted since: {', '.join(row['missing_refs'])}"] if row["missing_refs"] else []
     unbacked = row["status"] in ACTIVE and not row["backed"]
     lines += ["the ledger has no entry for this status: it counts for nothing"] if unbacked else []
+    lines += [move_text(one) for one in row.get("history", ())]
     return "\n".join(lines)

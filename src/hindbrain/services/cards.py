@@ -21,6 +21,8 @@ from hindbrain.stores.port import CardFilter
 
 __all__ = ["Cards", "is_here"]
 
+_MOVE = ("event_type", "from_status", "to_status", "reason", "actor", "channel", "created_at")  # a change of status, as shown
+
 
 def is_here(brain: Brain, card: Card) -> bool:
     """Whether a card lives in this brain. What a project published to everybody is a pointer there; it lives in the medulla."""
@@ -98,13 +100,15 @@ class Cards:
         with self._brains.use(brain) as opened:
             links = opened.store.links(cards=[card.id])
             row = _wired(opened, [card])[card.id]
+        events = self._history(caller, card.id)
+        moves = [event_row(event) for event in events if event.after is not None]
+        row["history"] = [{key: move[key] for key in _MOVE} for move in moves]
         if derived:
-            events = self._history(caller, card.id)
             row |= {
                 "stability": stability(card, links, events),
                 "evidence_refs": refs(links, Role.SUPPORTING),
                 "counterexamples": refs(links, Role.COUNTEREXAMPLE),
-                "promotion_history": [event_row(event) for event in events if event.after is not None],
+                "promotion_history": moves,
             }
         return {"ok": True, "schema": "hindbrain-card-v0", **row}
 

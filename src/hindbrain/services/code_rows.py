@@ -1,6 +1,6 @@
 """Code rows: how rows of code stand beside rows of memory in one answer, and what both together prove."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,7 +13,9 @@ from hindbrain.policy.code_search import (
     READY,
     RENDERED_ROWS,
     SATURATED_ROWS,
+    SHARED_PART,
 )
+from hindbrain.services.rendering import gap_text, left_out, row_text, within
 
 __all__ = ["CodeFound", "judged", "with_anchors", "with_code"]
 
@@ -30,22 +32,49 @@ class CodeFound:
     gaps: list[Row] = field(default_factory=list)  # what kept code from being searched
 
 
-def with_code(answer: Mapping[str, Any], code: CodeFound, *, top_k: int, budget: int, node_types: Sequence[str] = ()) -> Row:
-    """The answer with its code: memory first, at least half of the room for each where both have rows to show."""
-    memory = [_shaped(row) for row in answer["results"] if not node_types or row.get("type") in node_types]
-    memory = memory[: max(top_k - len(code.rows), (top_k + 1) // 2)]
-    places = code.rows[: top_k - len(memory)]
-    rows = [*memory, *places]
+def with_code(
+    answer: Mapping[str, Any],
+    code: CodeFound,
+    *,
+    top_k: int,
+    budget: int,
+    node_types: Sequence[str] = (),
+    shared: Sequence[Row] = (),
+    text_of: Callable[[Row], str] = row_text,
+) -> Row:
+    """The answer with its code and with what is shared: own memory, own code, then rows of the medulla (MED-120).
+
+    Own memory gets at least half of the room where there is code as well; shared rows get what is left, or a quarter."""
+    own = [_shaped(row) for row in answer["results"] if not node_types or row.get("type") in node_types]
+    own = own[: max(top_k - len(code.rows), (top_k + 1) // 2)]
+    places = code.rows[: top_k - len(own)]
+    after = [_shaped(row) for row in shared if not node_types or row.get("type") in node_types]
+    after = after[: max(top_k - len(own) - len(places), top_k // SHARED_PART)]
+    room = top_k - len(after)
+    own, places = own[:room], places[: max(0, room - len(own))]
+    rows = [*own, *places, *after]
     merged: Row = {**answer, "results": rows, "code_found": code.found}
     merged["honest_gaps"] = [*answer.get("honest_gaps", ()), *code.gaps]
-    if not places:
-        return merged | (judged(rows) if node_types else {})
-    told = str(answer.get("rendered", ""))
-    if not memory:
-        told = told.replace("nothing relevant", "no memory about this", 1)
-    merged["score_weights"] = code.weights
-    merged["rendered"] = _told(told, places, budget)
-    return merged | judged(rows)
+    if places:
+        merged["score_weights"] = code.weights
+    texts, left = within([text_of(row) for row in (*own, *after)], budget)
+    nothing = str(answer.get("rendered", ""))
+    if not texts:
+        texts = [nothing.replace("nothing relevant", "no memory about this", 1) if places else nothing]
+    first = len(own) if own or after else 1
+    merged["rendered"] = _composed(texts[:first], places, [*texts[first:], *left_out(left)], budget)
+    merged |= {"left_out": left} if left else {}
+    return merged | (judged(rows) if places or node_types else {})
+
+
+def _composed(before: Sequence[str], places: Sequence[Row], after: Sequence[str], budget: int) -> str:
+    """The text of own memory, as many places as the budget has room for, and what is shared."""
+    head, tail = "\n".join(before), "\n".join(after)
+    for shown in range(min(len(places), RENDERED_ROWS), 0, -1):
+        text = "\n\n".join(part for part in (head, _places(places, shown), tail) if part)
+        if tokens(text) <= budget:
+            return text
+    return "\n".join(part for part in (head, tail) if part)
 
 
 def with_anchors(answer: Mapping[str, Any], code: CodeFound, *, budget: int) -> Row:
@@ -53,8 +82,11 @@ def with_anchors(answer: Mapping[str, Any], code: CodeFound, *, budget: int) -> 
     kept = ("node_id", "label", "type", "file_path", "line_start", "line_end", "score", "excerpt")
     merged: Row = {**answer, "anchors": [{key: row[key] for key in kept} for row in code.rows]}
     merged["honest_gaps"] = [*answer.get("honest_gaps", ()), *code.gaps]
-    if code.rows:
-        merged["rendered"] = _told(str(answer.get("rendered", "")), code.rows, budget)
+    merged["rendered"] = _told(str(answer.get("rendered", "")), code.rows, budget)
+    for one in code.gaps:
+        text = f"{merged['rendered']}\n\n{gap_text(one)}"
+        if tokens(text) <= budget:
+            merged["rendered"] = text
     return merged
 
 

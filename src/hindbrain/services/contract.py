@@ -1,7 +1,6 @@
 """The runtime contract of this process: gathers the facts for the envelope, the binding fingerprint and the trust mode."""
 
 import os
-import sys
 from typing import Any
 
 from hindbrain import __version__
@@ -12,6 +11,7 @@ from hindbrain.engines.contract import Facts, envelope, trust_mode
 from hindbrain.services.brains import Brains
 from hindbrain.services.routing import Route, Router
 from hindbrain.stores.home import Home
+from hindbrain.stores.installation import program
 from hindbrain.stores.port import Counts
 from hindbrain.stores.repository import canonical_root, workspace_hint
 
@@ -42,7 +42,7 @@ class Contract:
         route = self._router.route(caller)
         brain = route.brain or route.lent
         graph_path = self.graph_path(brain)
-        counts, learned, problem = self._counted(brain)
+        counts, learned, problem = self._counted(brain, rooted=route.root is not None)
         if problem is not None:
             error = error or f"the envelope is incomplete: {problem}"
         return envelope(
@@ -56,7 +56,7 @@ class Contract:
                 mismatch=self.mismatch(route, scope),
                 process_id=os.getpid(),
                 runtime_root=_short(os.path.dirname(graph_path)),
-                executable=os.path.basename(sys.argv[0] or sys.executable),
+                executable=_short(program()),
                 version=__version__,
                 workspace_root=brain.root if brain else None,
                 workspace_root_source="manifest" if brain else None,
@@ -65,7 +65,7 @@ class Contract:
                 edges=counts.edges if counts else None,
                 generation=counts.generation if counts else None,
                 learned=learned,
-                graph_path=os.path.basename(graph_path),
+                graph_path=_short(graph_path),
                 graph_path_exists=os.path.exists(graph_path),
                 served=self.served(brain),
             )
@@ -84,11 +84,14 @@ class Contract:
             return ()
         return (brain.root, *brain.ingest_roots)
 
-    def _counted(self, brain: Brain | None) -> tuple[Counts | None, int | None, str | None]:
-        """How much the brain holds, how often it was taught, and what cannot be found out: that never fails an answer."""
+    def _counted(self, brain: Brain | None, *, rooted: bool) -> tuple[Counts | None, int | None, str | None]:
+        """How much the brain holds, how often it was taught, and what cannot be found out: that never fails an answer.
+
+        A caller without a root is served by the medulla. A directory that has no brain yet has nothing, whatever the medulla
+        holds: its own graph is missing, and the way out is an ingest (RC-025)."""
         try:
             if brain is None:
-                return self._medulla_counts(), 0, None
+                return (_NOTHING if rooted else self._medulla_counts()), 0, None
             with self._brains.use(brain) as opened:
                 lost = f"the graph of {brain.display_name} is gone; ingest makes it again" if opened.graph_lost else None
                 return opened.counted(), opened.plasticity_generation, lost
@@ -147,7 +150,7 @@ class Contract:
 
     def mode(self, route: Route, scope: str | None) -> str:
         """The trust mode of a binding that was not asked anything yet."""
-        counts, _, problem = self._counted(route.brain or route.lent)
+        counts, _, problem = self._counted(route.brain or route.lent, rooted=route.root is not None)
         return trust_mode(
             mismatch=self.mismatch(route, scope) is not None,
             nodes=counts.nodes if counts else None,
@@ -160,12 +163,12 @@ class Contract:
         """Which process, which files, which generation: what two answers must share to be about the same thing."""
         brain = route.brain or route.lent
         graph_path = self.graph_path(brain)
-        counts, learned, _ = self._counted(brain)
+        counts, learned, _ = self._counted(brain, rooted=route.root is not None)
         generation = counts.generation if counts else None
         return {
             "schema": "m1nd-binding-fingerprint-v0",
             "process_id": os.getpid(),
-            "current_exe": sys.argv[0] or sys.executable,
+            "current_exe": program(),
             "runtime_root": os.path.dirname(graph_path),
             "graph_path": graph_path,
             "plasticity_path": os.path.join(os.path.dirname(graph_path), "learned.db"),

@@ -97,8 +97,9 @@ class Debriefing:
         report = parse_report(told.report) if told.report is not None else Report()
         if report.delegation_id not in (None, told.delegation_id):
             raise InvalidParams("the report is that of another packet", fix="give the delegation_id that the report opens with")
-        if not told.findings:
-            told = replace(told, findings=tuple(Finding(text=text) for text in report.findings))
+        given = {_one_line(one.text) for one in told.findings}
+        reported = tuple(Finding(text=text) for text in report.findings if _one_line(text) not in given)
+        told = replace(told, findings=(*told.findings, *reported))
         with self._brains.use(brain) as opened, files.held():
             record = record_of(files, brain, told.delegation_id)
             checkout = checkout_of(record.workspace_root, caller.root)
@@ -248,6 +249,10 @@ class Debriefing:
                 caller, self._grades, feedback="correct", node_ids=nodes, query="debrief", strength=_TAUGHT, tier=None
             )
         return nodes
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _content(told: Told) -> list[Any]:

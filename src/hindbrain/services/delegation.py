@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from hindbrain.domain.agent_errors import UnknownDelegation
-from hindbrain.domain.brain import Brain, contains
+from hindbrain.domain.brain import Brain, Tier, contains
 from hindbrain.domain.caller import Caller
 from hindbrain.domain.claim import slug_of
 from hindbrain.domain.delegation import (
@@ -28,6 +28,7 @@ from hindbrain.domain.errors import InvalidParams, PathRefused, UnknownClaim
 from hindbrain.engines.delegation import fitted, named_path, narrowed
 from hindbrain.engines.delegation_prompt import prompt_markdown
 from hindbrain.engines.fence import cut
+from hindbrain.engines.light_graph import evidence_path
 from hindbrain.policy.delegation import (
     ETIQUETTE,
     KEPT_MS,
@@ -72,6 +73,10 @@ class Wish:
     subagent_hint: str | None = None
     under: str | None = None
     tier: str | None = None
+
+
+_CITED = "the task matches memory but no code; the scope is the files that those claims cite"
+_UNCITED = "the task matches memory but no code, and no claim cites a file: no change is allowed; give scope.paths to allow one"
 
 
 @dataclass(slots=True)
@@ -173,11 +178,15 @@ class Delegation:
             evidence = {"unresolved": list(ground.seeds.unresolved), "nearest": list(ground.nearest)}
             return _none("abstain", "seeds_unresolvable", "no seed names a node of this graph", evidence=evidence)
         wanted, source = self._wanted(wish, ground, draft)
-        if not wanted:
+        known = self._recalled(caller, opened, wish, draft) if not wanted and wish.slice else []
+        if known:
+            wanted, source = _cited(known, draft), "memory"
+            draft.gaps.append(gap("no_code_match", _CITED if wanted else _UNCITED))
+        if not wanted and not known:
             state = {"proof_state": ground.proof_state}
             return _none("abstain", "unscopable", "the task wakes nothing coherent in the code", evidence=state)
         may_touch = self._within(wanted, draft)
-        if not may_touch:
+        if wanted and not may_touch:
             evidence = {"wanted": list(wanted), "under": [outer.delegation_id for outer in draft.outers]}
             return _none("abstain", "outside_outer_scope", "nothing of this lies in the scope it is under", evidence=evidence)
         scope = Scope(may_touch=may_touch, derived_from=source, seeds=ground.seeds)
@@ -298,16 +307,19 @@ class Delegation:
 
     def _memory(self, caller: Caller, opened: OpenBrain, wish: Wish, draft: _Draft) -> tuple[MemoryRow, ...]:
         """The same recall as `north`, with what the mother pinned and without what she dropped."""
+        return tuple(_memory_row(row) for row in self._recalled(caller, opened, wish, draft))
+
+    def _recalled(self, caller: Caller, opened: OpenBrain, wish: Wish, draft: _Draft) -> list[Row]:
         pinned = [self._pinned(opened, slug) for slug in dict.fromkeys(map(opened.slug_for, wish.pin))]
         beat = self._recall.beat(self._router.route(caller), wish.task, tier=None, fallback=False)
-        draft.gaps += beat.gaps
+        draft.gaps += [one for one in beat.gaps if one not in draft.gaps]
         dropped = set(map(opened.slug_for, wish.drop))
         had = {(row["tier"], row["slug"]) for row in pinned}
         found = [row for row in beat.rows if row["slug"] not in dropped and (row["tier"], row["slug"]) not in had]
         if not pinned and not found:
             known = "claims exist, but none matches the task" if beat.exists else "nothing was memorized here yet"
             draft.gaps.append(gap("no_memory", known))
-        return tuple(_memory_row(row) for row in (*pinned, *found))
+        return [*pinned, *found]
 
     def _pinned(self, opened: OpenBrain, slug: str) -> Row:
         """A claim of one of the two stores of the default beat; no other store is looked into."""
@@ -328,6 +340,13 @@ class Delegation:
             return None
         chosen = [(version, claim_of(version), 0.0)]
         return self._feeds.rows(opened, chosen, match="pinned", scored=False)[0]
+
+
+def _cited(rows: Sequence[Row], draft: _Draft) -> tuple[str, ...]:
+    """Files of this repository that claims of the project cite, as far as they are there."""
+    values = (value for row in rows if row["tier"] == Tier.PROJECT.value for value in row["evidence"])
+    named = (relative_path(evidence_path(value), root=draft.root, checkout=draft.checkout) for value in values)
+    return tuple(dict.fromkeys(one for one in named if one and os.path.isfile(os.path.join(draft.checkout, one))))
 
 
 def _memory_row(row: Row) -> MemoryRow:

@@ -15,13 +15,21 @@ from hindbrain.domain.migration import AMBIGUOUS
 from hindbrain.domain.read_errors import CheckFailed
 from hindbrain.engines.conflicts import differ
 from hindbrain.engines.fixes import command_of
-from hindbrain.engines.hygiene import scan
+from hindbrain.engines.tool_surface import tool_surface
 from hindbrain.policy.limits import AGED_OUT_HOURS, DAY_MS, HOUR_MS, MEDULLA_SOFT_CAP, MEDULLA_WARN_AT
 from hindbrain.services import anchors
 from hindbrain.services.brains import Brains, OpenBrain, repository_ways
 from hindbrain.services.contract import Contract
 from hindbrain.services.counters import BEATS, Counters, week_end, week_of
-from hindbrain.services.doctor_sections import diagnosed, file_warning, sections, warning
+from hindbrain.services.doctor_sections import (
+    STALE_BINDING,
+    cause_of,
+    diagnosed,
+    file_warning,
+    finding_warning,
+    sections,
+    warning,
+)
 from hindbrain.services.doctor_text import doctor_text
 from hindbrain.services.embedding import Embedding
 from hindbrain.services.environment import Environment
@@ -29,6 +37,7 @@ from hindbrain.services.evidence_faults import EvidenceFaults, fault_texts
 from hindbrain.services.graphs import Graphs
 from hindbrain.services.grounding import cited_lines
 from hindbrain.services.home_files import HomeFiles
+from hindbrain.services.hygiene_scan import HygieneScan
 from hindbrain.services.index_health import (
     damaged_index,
     database_damage,
@@ -77,8 +86,10 @@ class Doctor:
         cowork: Callable[[Caller], dict[str, Any] | None],
         files: HomeFiles,
         faults: EvidenceFaults,
+        scan: HygieneScan,
     ) -> None:
         self._faults = faults
+        self._scan = scan
         self._files = files
         self._letters = letters
         self._cowork = cowork
@@ -129,7 +140,8 @@ class Doctor:
         warnings = [{"level": "warn", **one} for one in around.pop("warnings")]
         memory = self._memory(caller, warnings)
         rows = self._table(warnings, deep=deep)
-        findings = self._scan(warnings) if deep else []
+        findings = self._scan.findings(caller, self._all()) if deep else []
+        warnings += [finding_warning(one) for one in findings]
         self._places(warnings)
         diagnoses = self._recovery.diagnoses(
             caller, scope=scope, available=available, missing=missing, observed=observed, hits=hits
@@ -152,7 +164,7 @@ class Doctor:
             "diagnoses": diagnoses,
             "sections": sections(warnings),
             "observed": observed,
-            "tool_surface": {"complete": True},
+            "tool_surface": tool_surface(available, missing),
             "graph_state": {"node_count": self._contract.fingerprint(route)["node_count"]},
             "context_guard": {"mismatch": self._contract.mismatch(route, scope)},
             "runtime_state": {"process_id": os.getpid(), "persistence_degraded": self._counters.degraded},
@@ -163,7 +175,7 @@ class Doctor:
             "findings": findings,
             "warnings": warnings,
             "notes": notes,
-            "probable_causes": ["the binding answered from another process or workspace"] if suspected else [],
+            "probable_causes": [*(cause_of(one) for one in diagnoses), *([STALE_BINDING] if suspected else [])],
             "next_actions": [w["fix"] for w in warnings if w.get("fix")] or (["nothing to do"] if status == "ok" else []),
             "exit_code": {"ok": 0, "warn": 1, "blocked": 2}[status],
         }
@@ -385,26 +397,6 @@ class Doctor:
                 continue
             count += sum(v.active and differ(parse(v.text, fallback_label=slug), shared[slug]) for slug, v in live.items())
         return count
-
-    def _scan(self, warnings: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Every claim file and archive against the hygiene floor; names places and classes, never the secret."""
-        found = []
-        for brain in self._all():
-            try:
-                with self._brains.use(brain) as opened:
-                    places = opened.places
-            except (HindbrainError, OSError):
-                continue  # named as unreachable in the table of brains
-            paths = [place.file(facts.slug) for place in places for facts in place.scan()]
-            paths += [path for place in places if place.history_path.is_dir() for path in place.history_path.glob("*.light.md")]
-            for path in paths:
-                text = path.read_bytes().decode("utf-8", "replace")
-                for hit in scan(text):
-                    found.append({"path": str(path), "pattern_class": hit.pattern_class, "line": hit.line})
-        for one in found:
-            text = f"{one['path']}: line {one['line']} looks like {one['pattern_class']}"
-            warnings.append(warning("warn", "hygiene", text, "take it out and rotate it; a person can forget the claim"))
-        return found
 
     def _places(self, warnings: list[dict[str, Any]]) -> None:
         warnings += [file_warning(one) for one in self._files.of_home()]

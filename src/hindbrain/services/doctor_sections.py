@@ -5,7 +5,24 @@ from typing import Any
 from hindbrain.engines.diagnosis import DIAGNOSES
 from hindbrain.services.home_files import FileProblem
 
-__all__ = ["diagnosed", "file_warning", "sections", "warning"]
+__all__ = ["STALE_BINDING", "cause_of", "diagnosed", "file_warning", "finding_warning", "sections", "warning"]
+
+_CLAIM_FIX = "take it out and rotate it; a person can forget the claim"
+_LETTER_FIX = "take the line out and rotate the secret; if the file is in git, its history has it too"
+STALE_BINDING = "the binding answered from another process or workspace"
+
+# What a diagnosis means, in one sentence for a person.
+_CAUSES = {
+    "dead_mcp_transport": "the connection between the host and the server is gone",
+    "missing_recovery_tools": "the host does not show tools that recovery needs",
+    "stale_host_tool_surface": "the host shows an old tool list",
+    "wrong_workspace": "the session is bound to another workspace than the one asked for",
+    "mixed_path_config": "different programs are meant by the name hindbrain",
+    "stale_package": "an older version is installed than the one expected",
+    "stale_runtime": "the running server is not the installed version",
+    "build_mismatch": "the running server comes from another build than the one expected",
+    "graph_populated_retrieval_blocked": "the indexes do not match what is stored",
+}
 
 # Which part of the house a warning is about; what is not named here is about the memory of a brain.
 _SECTIONS = {
@@ -50,6 +67,16 @@ def diagnosed(one: dict[str, Any]) -> dict[str, Any]:
 def file_warning(one: FileProblem) -> dict[str, Any]:
     """A file that is not what it should be, as a warning."""
     return warning("warn", one.kind, f"{one.path}: {one.why}", one.fix)
+
+
+def cause_of(one: dict[str, Any]) -> str:
+    """Return the probable cause that a diagnosis names, as a sentence with its name."""
+    return f"{one['diagnosis']}: {_CAUSES[one['diagnosis']]}"
+
+
+def finding_warning(one: dict[str, Any]) -> dict[str, Any]:
+    text = f"{one['path']}: line {one['line']} looks like {one['pattern_class']}"
+    return warning("warn", "hygiene", text, _LETTER_FIX if one["path"].endswith(".jsonl") else _CLAIM_FIX)
 
 
 def warning(level: str, kind: str, text: str, fix: object) -> dict[str, Any]:

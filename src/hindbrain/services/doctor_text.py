@@ -24,9 +24,6 @@ def doctor_text(answer: Mapping[str, Any]) -> str:
     ]
     lines += [line for one in answer["warnings"] for line in _trouble(one["level"], one)]
     lines += [line for one in _once(answer["notes"]) for line in _trouble("note", one)]
-    lines += [
-        _row("finding", f"{one.get('file', '')} {one.get('rule', one.get('kind', ''))}".strip()) for one in answer["findings"]
-    ]
     lines += [_row("probable cause", one) for one in answer["probable_causes"]]
     return "\n".join([*lines, _row("next actions", "; ".join(map(_fix, answer["next_actions"])) or "see above")])
 

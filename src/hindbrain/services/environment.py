@@ -14,7 +14,7 @@ from hindbrain.policy.hosts import SERVER
 from hindbrain.services.brains import Brains
 from hindbrain.services.routing import Router
 from hindbrain.stores.home import Home
-from hindbrain.stores.installation import executables
+from hindbrain.stores.installation import executables, program
 from hindbrain.stores.schema_look import SUPPORTED, SchemaLook, library, schema_of
 
 __all__ = ["Environment"]
@@ -65,7 +65,7 @@ class Environment:
         return schema_of(self._home.brain_dir(brain) / DATABASE)
 
     def _install(self) -> dict[str, Any]:
-        started = os.path.realpath(sys.argv[0]) if os.path.basename(sys.argv[0]) == SERVER else sys.executable
+        started = program()
         first = next((one for one in executables(self._environ) if not one.shadowed), None)
         # A program of the same virtual environment is the same program, however this process was started.
         same = first is not None and (

@@ -14,17 +14,23 @@ from hindbrain.policy.text_search import GLOB_TOP_K
 from hindbrain.services.authority import Authority
 from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.code_rows import CodeFound
+from hindbrain.services.document_search import DocumentSearch
 from hindbrain.services.graphs import Graphs
 from hindbrain.services.ingests import Request
 from hindbrain.services.projects import Projects
 from hindbrain.services.recall import tier_asked
 from hindbrain.services.routing import Gap, Route, Router, gap
 from hindbrain.services.text_search import Asked, Root, TextSearch
+from hindbrain.stores.sqlite_files import copies_set_aside
 
 if TYPE_CHECKING:
     from hindbrain.services.code_search import CodeSearch
 
-__all__ = ["Finding"]
+__all__ = ["GRAPH_CORRUPT", "GRAPH_LOST", "Finding"]
+
+# Kinds of gaps: the graph file is not there, or it was damaged and begun again empty.
+GRAPH_LOST = "graph_lost"
+GRAPH_CORRUPT = "snapshot_corrupt_recovered"
 
 Progress = Callable[[int, int, str], None]
 
@@ -39,6 +45,7 @@ class Finding:
         self._projects = projects
         self._authority = authority
         self._text = TextSearch()
+        self._documents = DocumentSearch()
 
     @cached_property
     def _code(self) -> "CodeSearch":
@@ -70,16 +77,14 @@ class Finding:
                     return CodeFound()
                 if not graph.counts()[0]:
                     return CodeFound(gaps=[_lost(opened)]) if opened.graph_lost else CodeFound()
-                return self._code.rows(
-                    graph,
-                    query,
-                    limit=limit,
-                    root=opened.brain.root,
-                    scope=self._scope(opened, scope),
-                    node_types=node_types,
-                    min_score=min_score,
-                    related=related,
-                )
+                wanted: dict[str, Any] = {"limit": limit, "node_types": node_types, "min_score": min_score}
+                where = self._scope(opened, scope)
+                documents = self._documents.rows(graph, query, scope=where, **wanted)
+                found = self._code.rows(graph, query, root=opened.brain.root, scope=where, related=related, **wanted)
+                if documents:
+                    found.rows = sorted([*found.rows, *documents], key=lambda row: -row["score"])[:limit]
+                    found.found += len(documents)
+                return found
         except (HindbrainError, OSError) as failure:
             # A part of an answer that fails is a named gap, never a failed answer: memory is served without it.
             return CodeFound(gaps=[gap("code_unreachable", f"the code graph did not answer: {failure}", "hindbrain doctor")])
@@ -147,8 +152,12 @@ class Finding:
 
 
 def _lost(opened: OpenBrain) -> Gap:
-    text = f"the graph of {opened.brain.display_name} is gone: no code was searched, memory is not touched"
-    return gap("graph_lost", text, {"tool": "ingest", "arguments": {"path": opened.brain.root}})
+    """A graph that is gone, or that was damaged and set aside. Both are filled again by an ingest."""
+    name, fix = opened.brain.display_name, {"tool": "ingest", "arguments": {"path": opened.brain.root}}
+    if damaged := copies_set_aside(opened.directory, opened.graph_path.name):
+        text = f"the graph of {name} was damaged and set aside as {damaged[-1].name}: no code was searched, memory is not touched"
+        return gap(GRAPH_CORRUPT, text, fix)
+    return gap(GRAPH_LOST, f"the graph of {name} is gone: no code was searched, memory is not touched", fix)
 
 
 def _directories(scope: str, root: str | None, roots: Sequence[str]) -> list[str]:

@@ -12,7 +12,7 @@ from hindbrain.domain.brain import Brain, contains
 from hindbrain.domain.errors import Busy
 from hindbrain.domain.graph import Edge, FileFacts, Node
 from hindbrain.domain.stored import stored_number
-from hindbrain.policy.graph import STRENGTHS
+from hindbrain.policy.graph import DOCUMENT_OWNERS, STRENGTHS
 from hindbrain.policy.ingest import INGEST_SECONDS, INGEST_WAIT_SECONDS, RACY_NS, TOGETHER_EDGES, TOGETHER_LEAST
 from hindbrain.services import anchors
 from hindbrain.services.brains import OpenBrain
@@ -145,9 +145,16 @@ class Graphs:
         *,
         until: float,
     ) -> None:
-        known = {} if wish.anew else _below(graph.files(), place.prefix, wish.only)
+        # Documents that were merged stay when the code is replaced (GR-041). Then nothing is wiped: every file is read again, and
+        # the nodes of files keep their keys, so that edges from documents to code stay as well.
+        owners = graph.owners() if wish.anew else ()
+        documents = [name for name in owners if name.startswith(DOCUMENT_OWNERS)]
+        known = graph.files() if documents else {} if wish.anew else _below(graph.files(), place.prefix, wish.only)
         places = [] if wish.anew else [one for one in self._places(graph) if one.root != place.root or not wish.kept]
-        with graph.taking(anew=wish.anew) as take:
+        own = {"directories", f"history:{place.root}", *documents}
+        with graph.taking(anew=wish.anew and not documents) as take:
+            for name in (one for one in owners if documents and one not in own):
+                take.unmerge(name)
             last_ns = int(take.meta(f"ingested_ns:{place.root}") or 0) if wish.only_changed else None
             files = _to_read(found.files, known, place.prefix, last_ns)
             there = {place.prefix + one.path for one in found.files}
@@ -339,7 +346,9 @@ def _differs(one: Wanted) -> bool:
 
 
 def _tree(paths: set[str], name: str) -> tuple[list[Node], list[Edge]]:
-    """Files in their directories, up to the root."""
+    """Files in their directories, up to the root. Without a file there is no root either: such a graph is empty."""
+    if not paths:
+        return [], []
     nodes = {"directory::.": Node(id="directory::.", kind="directory", label=name, path=".")}
     edges = []
     contained = STRENGTHS["contains"]

@@ -65,6 +65,7 @@ from hindbrain.services.experience.proposing import Proposing
 from hindbrain.services.experience.room import ExperienceRoom, rules_of
 from hindbrain.services.experience.survey import Survey
 from hindbrain.services.experience.telling import Telling
+from hindbrain.services.fanout import Fanout
 from hindbrain.services.feeds import Feeds
 from hindbrain.services.file_erasure import CaseErasure, CopyErasure, ExportErasure
 from hindbrain.services.foreign_evidence import ForeignEvidence
@@ -75,6 +76,7 @@ from hindbrain.services.grades import Grades
 from hindbrain.services.graphs import Graphs
 from hindbrain.services.handshakes import Handshakes
 from hindbrain.services.home_files import HomeFiles
+from hindbrain.services.hygiene_scan import HygieneScan
 from hindbrain.services.ingests import Ingests
 from hindbrain.services.late_rooms import LateRooms
 from hindbrain.services.ledgers import Ledgers
@@ -164,6 +166,8 @@ class House(LateRooms):
         self.retrieval = Retrieval(self.embedder, self.embedding)
         self.maker = RowMaker(home, settings.number("stale_after_days"))
         self.feeds = Feeds(self.reconciler, self.maker, self.retrieval, clock, patient=not resident)
+        books = CardBooks()
+        self.fanout = Fanout(self.brains, self.feeds, self.retrieval, books, settings, clock)
         self.recall = Recall(self.brains, self.feeds, self.retrieval, settings, clock)
         self.claims = Claims(self.brains, self.router, self.gateway, self.reconciler, self.maker, clock)
         self.claim_list = ClaimList(self.brains, self.router, self.reconciler, self.maker, clock)
@@ -216,10 +220,9 @@ class House(LateRooms):
         recording = settings.flag("adoption")
         self.adoption = Adoption(self.brains, self.router, self.gateway, clock, enabled=recording)
         self.defaults = Defaults(self.brains, self.router, self.gateway, self.adoption, clock)
-        books = CardBooks()
         self.context = Context(self.brains, self.observations, anchors, self.retrieval, books, self.defaults)
         instincts = Instincts(self.brains, clock)
-        self.north = North(self.router, self.recall, self.context, self.contract, self.counters, instincts)
+        self.north = North(self.router, self.recall, self.fanout, self.context, self.contract, self.counters, instincts)
         self.card_retrieval = CardRetrieval(self.brains, self.observations, books, self.context)
         self.boot = Boot(self.brains, self.router, self.gateway, self.maker, clock)
         self.graphs = Graphs(str(home.path), clock, self.brains.bindings.holds)
@@ -284,7 +287,9 @@ class House(LateRooms):
         )
         served = bool(settings.text("store_url"))
         environment = Environment(home, self.brains, self.router, self.environ, served=served)
-        self.maintenance = Maintenance(self.brains, self.observations)
+        self.maintenance = Maintenance(
+            self.brains, self.observations, agents=lambda caller: self.cowork.checking.agent_count(caller)
+        )
         self.release = ReleaseCheck(environment)
         self.packs = Packs(home, self.brains, self.router, clock)
         self.doctor = Doctor(
@@ -303,6 +308,7 @@ class House(LateRooms):
             cowork=lambda caller: self.cowork.checking.section(caller),
             files=files,
             faults=faults,
+            scan=HygieneScan(home, self.brains, roots=lambda: self.mailbox.room.known()),
         )
         self.model = Model(self.brains, self.router, self.embedder, self.embedding)
         self.model_report = ModelReport(self.brains, self.router, self._model_plan, self.environ, clock)

@@ -1,6 +1,6 @@
 """Maintenance: how much there is to maintain, and which steps make sense now. Reads; carries nothing out."""
 
-from collections.abc import Collection
+from collections.abc import Callable
 from typing import Any
 
 from hindbrain.domain.caller import Caller
@@ -16,11 +16,12 @@ __all__ = ["Maintenance"]
 class Maintenance:
     """`maintenance.plan`."""
 
-    def __init__(self, brains: Brains, observations: Observations) -> None:
+    def __init__(self, brains: Brains, observations: Observations, *, agents: Callable[[Caller], int]) -> None:
         self._brains = brains
         self._observations = observations
+        self._agents = agents  # how many agents are registered where the caller works
 
-    def plan(self, caller: Caller, known: Collection[str]) -> dict[str, Any]:
+    def plan(self, caller: Caller) -> dict[str, Any]:
         """The guided run: counts, and every step with the command a person or an agent would type."""
         evidence = cards = candidates = outcomes = 0
         own = self._observations.readable(caller, "project")
@@ -37,9 +38,9 @@ class Maintenance:
             Need.CANDIDATE: candidates,
             Need.CARD: cards,
             Need.OUTCOME: outcomes,
-            Need.AGENTS: False,
+            Need.AGENTS: self._agents(caller),
         }
-        steps = planned(known, [need for need, number in there.items() if not number])
+        steps = planned([need for need, number in there.items() if not number])
         return {
             "ok": True,
             "schema": "hindbrain-maintenance-plan-v0",
@@ -53,5 +54,5 @@ class Maintenance:
 
 
 def _line(step: dict[str, Any]) -> str:
-    told = step["command"] if step["applicable"] else f"not now: {step['reason']}"
-    return f"{step['order']:>2}. {step['purpose']}: {told}"
+    shown = step["command"] if step["applicable"] else f"not now: {step['reason']}"
+    return f"{step['order']:>2}. {step['purpose']}: {shown}"

@@ -6,12 +6,12 @@ from concurrent.futures import TimeoutError as FutureTimeout
 from dataclasses import dataclass, field
 from typing import Any
 
-from hindbrain.domain.brain import Brain, Tier, TierAsked
+from hindbrain.domain.brain import Brain, TierAsked
 from hindbrain.domain.errors import HindbrainError
 from hindbrain.engines.fence import cut, shares, tokens
 from hindbrain.policy.recall import BEAT_MIN_SCORE, RECENT_ROWS, ROW_MIN_TOKENS
 from hindbrain.services.arrivals import claim_of
-from hindbrain.services.brains import Brains, OpenBrain
+from hindbrain.services.brains import Brains
 from hindbrain.services.explaining import Trace
 from hindbrain.services.feeds import Feed, Feeds
 from hindbrain.services.pairs import conflicting_pairs
@@ -68,7 +68,7 @@ def tier_asked(raw: str | None) -> tuple[TierAsked, str | None]:
 
 
 class Recall:
-    """Questions about claims, over this brain and the medulla, over all brains, or over the past."""
+    """Questions about claims, over this brain and the medulla, or over the past."""
 
     def __init__(
         self,
@@ -86,7 +86,6 @@ class Recall:
         self.tokens = settings.number("beat_tokens")
         self._stale_after_days = settings.number("stale_after_days")
         self._medulla_wait_s = settings.number("medulla_timeout_ms") / 1000
-        self._wide_allowed = settings.flag("all_brains")
         self._side = ThreadPoolExecutor(max_workers=4, thread_name_prefix="medulla")
 
     # -- beats -------------------------------------------------------------------------------------------------------
@@ -107,7 +106,8 @@ class Recall:
     ) -> Beat:
         """The memory of this brain and the medulla, or of the one that was named; never of a third.
 
-        `ranked_pairs` puts the winner of a conflicting pair directly above the loser; without it each feed keeps its order.
+        `ranked_pairs` puts the winner of a conflicting pair directly above the loser. Without it, what the project has is as it
+        would be without the medulla, in order and text (MED-120).
         """
         asked, warning = tier_asked(tier)
         if asked is TierAsked.ALL_BRAINS:
@@ -118,7 +118,10 @@ class Recall:
         options = {"limit": take, "min_score": min_score, "include_history": include_history, "trace": trace}
         # Evidence is asked first, though it is told last: its words take as long to look up as the model needs for the question,
         # so both are done at once, and claims find the question's vectors made.
-        seen = self._evidence(route, query, asked, limit=evidence, min_score=min_score, trace=trace) if evidence else _Seen()
+        seen = _Seen()
+        if evidence:
+            wanted: dict[str, Any] = {"limit": evidence, "min_score": min_score, "own_first": not ranked_pairs, "trace": trace}
+            seen = self._evidence(route, query, asked, **wanted)
         if asked is not TierAsked.MEDULLA:
             if route.brain is not None:
                 feeds["project"] = self._guarded(route.brain, query, gaps, options)
@@ -135,7 +138,7 @@ class Recall:
         exists: dict[str, int] = {name: feed.exists for name, feed in feeds.items()}
         if not rows and fallback and any(exists.values()):
             rows, note = self._fallback(route, feeds, gaps)
-        self._budget(rows, conflicts)
+        self._budget(rows, conflicts, own_first=not ranked_pairs)
         gaps += [one for one in seen.gaps if one not in gaps]
         return Beat(
             rows=rows,
@@ -160,6 +163,7 @@ class Recall:
         *,
         limit: int,
         min_score: float,
+        own_first: bool,
         trace: Trace | None,
     ) -> "_Seen":
         """Rows of raw evidence of the same brains, if any is relevant, and how many there are. A failure is a named gap."""
@@ -196,11 +200,16 @@ class Recall:
                 )
                 for hit in found.hits
             ]
-        rows = sorted((row for row in rows if row["score"] >= min_score), key=lambda row: -row["score"])[:limit]
-        room = max(self.tokens // 2, len(rows) * ROW_MIN_TOKENS // 2)
-        for row, share in zip(rows, shares([tokens(row["text"]) for row in rows], room), strict=True):
-            if (text := cut(row["text"], share)) != row["text"]:
-                row["text"], row["truncated"] = text, True
+        rows = sorted((row for row in rows if row["score"] >= min_score), key=lambda row: -row["score"])
+        if own_first:
+            rows.sort(key=lambda row: row["tier"] != "project")
+            own = [row for row in rows if row["tier"] == "project"][:limit]
+            rows = [*own, *[row for row in rows if row["tier"] != "project"][:limit]]
+            spent = self._cut(own, self.tokens // 2)
+            self._cut(rows[len(own) :], self.tokens // 2 - spent)
+        else:
+            rows = rows[:limit]
+            self._cut(rows, self.tokens // 2)
         return _Seen(rows=rows, exists=exists, gaps=gaps, by_meaning=by_meaning)
 
     def _guarded(self, brain: Brain, query: str | None, gaps: list[Gap], options: dict[str, Any]) -> Feed:
@@ -256,16 +265,24 @@ class Recall:
         gaps.append(gap("no_task_match", "claims exist, but none matches the task and none is fresh enough to be shown unasked"))
         return [], None
 
-    def _budget(self, rows: list[Row], conflicts: Sequence[dict[str, Any]] = ()) -> None:
+    def _budget(self, rows: list[Row], conflicts: Sequence[dict[str, Any]] = (), *, own_first: bool = False) -> None:
         """Cut long texts so that together they fit the beat's budget; a cut is named. Pairs show their rows' texts."""
-        room = max(self.tokens, len(rows) * ROW_MIN_TOKENS // 2)
-        for row, share in zip(rows, shares([tokens(row["text"]) for row in rows], room), strict=True):
-            if (text := cut(row["text"], share)) != row["text"]:
-                row["text"], row["truncated"] = text, True
+        own = [row for row in rows if row["tier"] == "project" and row["match"] != "pair"] if own_first else []
+        spent = self._cut(own, self.tokens)
+        self._cut([row for row in rows if all(row is not one for one in own)], self.tokens - spent)
         shown = {(row["tier"], row["slug"]): row["text"] for row in rows}
         for pair in conflicts:
             for tier in ("project", "medulla"):
                 pair[tier]["text"] = shown[tier, pair["slug"]]
+
+    @staticmethod
+    def _cut(rows: Sequence[Row], budget: int) -> int:
+        """Cut texts to a budget, but leave each row readable; return what they cost then."""
+        room = max(budget, len(rows) * ROW_MIN_TOKENS // 2)
+        for row, share in zip(rows, shares([tokens(row["text"]) for row in rows], room), strict=True):
+            if (text := cut(row["text"], share)) != row["text"]:
+                row["text"], row["truncated"] = text, True
+        return sum(tokens(row["text"]) for row in rows)
 
     # -- pairs -------------------------------------------------------------------------------------------------------
 
@@ -293,58 +310,6 @@ class Recall:
                 ]
                 rows += self._feeds.rows(opened, found, match="pair", scored=False)
                 feeds[there].claims.update({version.slug: claim for version, claim, _ in found})
-
-    # -- the wide read -----------------------------------------------------------------------------------------------
-
-    def wide(self, route: Route, query: str | None, *, limit: int, min_score: float = BEAT_MIN_SCORE) -> dict[str, Any]:
-        """Every hosted store, grouped and labelled by origin. Explicit only; one brain is open at a time."""
-        began = self._clock()
-        warm_before = self._brains.warm()
-        groups: list[dict[str, Any]] = []
-        unreachable: list[dict[str, str]] = []
-        mine = route.brain.name if route.brain is not None else None
-        others = [brain for brain in self._brains.all() if brain.name != mine]
-        ordered = ([route.brain] if route.brain is not None else []) + [self._brains.home.medulla()] + others
-        exists: dict[str, int] = {"project": 0, "medulla": 0}
-        found = 0
-        for brain in ordered:
-            if brain.tier is Tier.MEDULLA and not self._brains.has_medulla():
-                continue
-            try:
-                with self._brains.use(brain) as opened:
-                    feed = self._feeds.feed(opened, query, limit=limit, min_score=min_score, marked=True)
-                    counts, age = opened.store.counts(), self._age(opened)
-            except (HindbrainError, OSError) as failure:
-                unreachable.append({"store_brain": brain.name, "reason": str(failure)})
-                continue
-            exists[brain.tier.value] += feed.exists
-            found += feed.found
-            self._budget(feed.rows)
-            dormant = brain.name not in warm_before
-            identity = {"node_count": counts.nodes, "graph_generation": counts.generation, "dormant": dormant}
-            labels = {"dormant": dormant, "graph_identity": identity} | ({"snapshot_age_ms": age} if dormant else {})
-            groups += _grouped(brain, feed.rows, labels)
-        return {
-            "groups": groups,
-            "found": found,
-            "unreachable": unreachable,
-            "fanout": {
-                "stores": len(ordered) - (0 if self._brains.has_medulla() else 1),
-                "warm_booted": len(self._brains.warm() - warm_before),
-                "elapsed_ms": self._clock() - began,
-            },
-            "memory_exists": sum(exists.values()),
-            "memory_exists_by_tier": exists,
-            "tier": TierAsked.ALL_BRAINS.value,
-        }
-
-    def _age(self, opened: OpenBrain) -> int | None:
-        """How long ago anything was recorded in a brain: as old is what it says."""
-        last = opened.store.entries(after=max(0, opened.store.head()[0] - 1), limit=1)
-        return max(0, self._clock() - last[0].at) if last else None
-
-    def may_go_wide(self) -> bool:
-        return self._wide_allowed
 
     # -- the past ----------------------------------------------------------------------------------------------------
 
@@ -375,26 +340,3 @@ def _absent(root: str) -> Gap:
         f"{uncovered(root)}; memory comes from the medulla only",
         {"tool": "ingest", "arguments": {"path": root, "project_root": root}},
     )
-
-
-def _grouped(brain: Brain, rows: list[Row], labels: dict[str, Any]) -> list[dict[str, Any]]:
-    """Rows by where they were born; what does not say is grouped by where it lies."""
-    groups: dict[str, dict[str, Any]] = {}
-    for row in rows:
-        known = row["origin_brain"] != "unknown"
-        key = row["origin_brain"] if known else brain.name
-        group = groups.setdefault(
-            key,
-            {
-                "origin_brain": key,
-                "store_brain": brain.name,
-                "fingerprint": brain.fingerprint,
-                "group_basis": "origin" if known else "store",
-                **labels,
-                "rows": [],
-            },
-        )
-        if not known:
-            group["group_basis"] = "store"
-        group["rows"].append(row)
-    return list(groups.values())

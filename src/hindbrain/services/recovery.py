@@ -17,6 +17,7 @@ from hindbrain.engines.moments import stamped
 from hindbrain.engines.rebinding import changed_at, proof
 from hindbrain.engines.recovery_plane import planned, step
 from hindbrain.engines.text import terms
+from hindbrain.engines.tool_surface import REQUIRED_TOOLS, tool_name
 from hindbrain.policy.doctrine import HOSTS as PACKS
 from hindbrain.policy.hosts import HOSTS, SERVER, Host
 from hindbrain.services.brains import Brains, OpenBrain
@@ -30,9 +31,8 @@ from hindbrain.stores.installation import executables, installed, release, runni
 from hindbrain.stores.repository import canonical_root
 from hindbrain.stores.vector_port import Shelf
 
-__all__ = ["REQUIRED_TOOLS", "Recovery", "index_problem"]
+__all__ = ["Recovery", "index_problem"]
 
-REQUIRED_TOOLS = ("health", "trust_selftest", "session_handshake", "recovery_playbook", "doctor", "ingest", "seek", "help")
 _PROBED = 24  # newest claims that must be found by their own words; enough to see an index that was not filled
 
 
@@ -89,8 +89,8 @@ class Recovery:
             owner_pid=owner.pid if owner else None,
             owner_problem=owner.problem if owner else None,
             offered_tools=self.offered,
-            listed_tools=None if available is None else tuple(_plain(name) for name in available),
-            missing_tools=tuple(_plain(name) for name in missing),
+            listed_tools=None if available is None else tuple(tool_name(name) for name in available),
+            missing_tools=tuple(tool_name(name) for name in missing),
             required_tools=REQUIRED_TOOLS,
             mismatch=self._contract.mismatch(route, scope),
             installed_version=here.version,
@@ -348,7 +348,3 @@ def _found(opened: OpenBrain, claim: Claim, slug: str) -> bool:
     words = list(dict.fromkeys(terms(claim.label)))
     found = opened.store.find(words, limit=1_000, within=None)
     return not words or slug in opened.store.keys(Shelf.CLAIM, found.turns).values()
-
-
-def _plain(name: str) -> str:
-    return name.rsplit("__", 1)[-1]

@@ -8,7 +8,18 @@ from hindbrain.policy.recall import ROW_MIN_TOKENS
 from hindbrain.services.routing import Gap
 from hindbrain.services.rows import Row
 
-__all__ = ["claims_known", "conflict_lines", "gap_text", "known_text", "rendered", "rendered_rows", "row_text"]
+__all__ = [
+    "claims_known",
+    "conflict_lines",
+    "gap_text",
+    "known_text",
+    "labelled_text",
+    "left_out",
+    "rendered",
+    "rendered_rows",
+    "row_text",
+    "within",
+]
 
 _NOTE_TOKENS = 16  # what the sentence about the rest costs
 _GAP_TOKENS = 64
@@ -65,6 +76,8 @@ def _whose(row: Row) -> list[str]:
 
 def row_text(row: Row) -> str:
     """One row in words: what it is called, whose it is, what to mind, how it came here, what it says."""
+    if row["kind"] == "card":
+        return f"{row['rank']} card {row['card_id']} ({row['tier']}, {row['status']}, by {row['source_agent']})\n{row['text']}"
     if row["kind"] == "evidence":
         born = [f"from {row['origin_brain']}"] if row["origin_brain"] != row["store_brain"] else []
         return f"evidence from {row['source_file']} ({', '.join([row['tier'], _by(row), *born])})\n{row['text']}"
@@ -77,6 +90,11 @@ def row_text(row: Row) -> str:
     return "\n".join([f"{row['claim']} ({', '.join(marks)})", *chain, row["text"]])
 
 
+def labelled_text(row: Row) -> str:
+    """One row of another brain in words, with the brain that stores it first."""
+    return f"in {row['store_brain']}: {row_text(row)}"
+
+
 def known_text(item: Mapping[str, Any]) -> str:
     """A card in a first answer: how it stands, then what it states."""
     return f"{item['tier']} card {item['id']} ({item['status']}, {item['anchor_kind']})\n{item['text']}"
@@ -84,15 +102,25 @@ def known_text(item: Mapping[str, Any]) -> str:
 
 def rendered(texts: Sequence[str], allowed: int) -> tuple[str, int]:
     """Texts as fenced data within a budget, and how many were left out: long ones are cut first, then the last ones go."""
+    kept, left = within(texts, allowed)
+    return "\n".join([*kept, *left_out(left)]), left
+
+
+def left_out(count: int) -> list[str]:
+    """The sentence about rows that did not fit, if there are any."""
+    return [f"{count} more did not fit; ask for fewer rows or narrower."] if count else []
+
+
+def within(texts: Sequence[str], allowed: int) -> tuple[list[str], int]:
+    """Each text fenced, all within a budget, and how many were left out."""
     whole = [fenced(text) for text in texts]
     if tokens("\n".join(whole)) <= allowed:
-        return "\n".join(whole), 0
+        return whole, 0
     most = max(1, (allowed - _NOTE_TOKENS) // ROW_MIN_TOKENS)
     room = max(ROW_MIN_TOKENS, allowed - _NOTE_TOKENS - min(most, len(texts)))  # a line break for each
     given = shares([tokens(text) for text in whole[:most]], room)
     kept = [fenced(text, within=share) for text, share in zip(texts, given, strict=False)]
-    left = len(texts) - len(kept)
-    return "\n".join([*kept, *([f"{left} more did not fit; ask for fewer rows or narrower."] if left else [])]), left
+    return kept, len(texts) - len(kept)
 
 
 def rendered_rows(rows: Sequence[Row], allowed: int) -> tuple[str, int]:

@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from hindbrain.domain.anchor import AnchorKind
 from hindbrain.domain.brain import MEDULLA, Brain, Tier
+from hindbrain.domain.card import Card
 from hindbrain.domain.claim import Claim, ClaimState, body_text, state_of
 from hindbrain.domain.evidence import Evidence
 from hindbrain.engines.light_graph import section_id
@@ -27,6 +29,7 @@ __all__ = [
     "Row",
     "RowMaker",
     "age_of",
+    "card_row",
     "date_of",
     "evidence_row",
 ]
@@ -110,6 +113,32 @@ def evidence_row(
         "score_breakdown": {name: round(part, 4) for name, part in parts.items()},
     }
     return shown | ({"thread": row.thread, "position": row.position} if row.thread is not None else {})
+
+
+def card_row(brain: Brain, card: Card, score: float, *, now: int, stale_after_days: int) -> Row:
+    """A card beside claims. Its anchor names the repository it was made for; of a global one nobody knows where it was made."""
+    known = brain.root is not None and card.anchor.kind is not AnchorKind.GLOBAL
+    return {
+        "kind": "card",
+        "type": "card",
+        "id": f"card::{card.id}",
+        "card_id": card.id,
+        "claim": card.statement,
+        "text": card.text,
+        "tier": brain.tier.value,
+        "rank": card.rank.value,
+        "status": card.status.value,
+        "origin_brain": brain.name if known else "unknown",
+        "store_brain": brain.name,
+        "source_agent": card.created_by or "unknown",
+        "anchor_kind": card.anchor.kind.value,
+        "anchor_id": card.anchor.id,
+        "age_ms": (age := max(0, now - card.updated_at)),
+        "stale": age > stale_after_days * DAY_MS,
+        "match": "task",
+        "score": score,
+        "score_breakdown": {"keyword": score},
+    }
 
 
 class RowMaker:

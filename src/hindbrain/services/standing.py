@@ -15,13 +15,13 @@ from hindbrain.domain.card import ACTIVE
 from hindbrain.domain.errors import HindbrainError
 from hindbrain.domain.read_errors import CheckFailed
 from hindbrain.engines.contract import MODES, NON_CLAIMS
+from hindbrain.engines.tool_surface import REQUIRED_TOOLS, lacking_tools, tool_surface
 from hindbrain.policy.evidence import NORMALIZE_VERSION
 from hindbrain.policy.texts import INSTRUCTIONS
 from hindbrain.services.brains import Brains
 from hindbrain.services.contract import Contract
 from hindbrain.services.counters import BEATS, QUERIES, Counters
 from hindbrain.services.evidence import DELETED
-from hindbrain.services.recovery import REQUIRED_TOOLS
 from hindbrain.services.routing import Route, Router
 from hindbrain.stores.schema_look import SUPPORTED
 
@@ -211,8 +211,7 @@ class Standing:
         observed_blocked: bool = False,
     ) -> str:
         """The first condition of the table that holds."""
-        lacking = set(missing) | (set(REQUIRED_TOOLS) - {_plain(name) for name in available} if available is not None else set())
-        if lacking & set(REQUIRED_TOOLS):
+        if lacking_tools(available, missing):
             return "degraded_host_tool_surface"
         mode = self._contract.mode(route, scope)
         return "stale_binding_suspected" if mode == "full_trust" and observed_blocked else mode
@@ -239,7 +238,7 @@ class Standing:
             "can_retrieve": bool(finger["node_count"]),
             "can_recover": True,
             "next_action": _next_action(mode),
-            "tool_surface": {"required": list(REQUIRED_TOOLS), "missing": sorted(set(missing) & set(REQUIRED_TOOLS))},
+            "tool_surface": tool_surface(available, missing),
             "health": {"status": "degraded" if self._counters.degraded else "ok"},
             "graph_state": {"node_count": finger["node_count"], "edge_count": finger["edge_count"]},
             "context_guard": {"mismatch": self._contract.mismatch(route, scope)},
@@ -312,7 +311,7 @@ class Standing:
             "input_trust_mode": self._contract.mode(route, scope),
             "binding_fingerprint": finger,
             "graph_state": {"node_count": finger["node_count"], "edge_count": finger["edge_count"]},
-            "tool_surface": {"required": list(REQUIRED_TOOLS), "missing": sorted(set(missing) & set(REQUIRED_TOOLS))},
+            "tool_surface": tool_surface(available, missing),
             "context_guard": {"mismatch": self._contract.mismatch(route, scope)},
             "recovery_goal": "retrieval that can be trusted, or a proven absence",
             "steps": steps,
@@ -376,10 +375,6 @@ def _step(
 ) -> dict[str, Any]:
     found: dict[str, Any] = {"id": step_id, "action": action, "reason": reason}
     return found | ({"tool": tool, "arguments": arguments or {}} if tool else {})
-
-
-def _plain(name: str) -> str:
-    return name.rsplit("__", 1)[-1]
 
 
 def _next_action(mode: str) -> str:

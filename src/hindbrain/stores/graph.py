@@ -241,9 +241,7 @@ class LocalGraph:
 
     def unmerge(self, prefix: str, *, keep: Collection[str] = ()) -> int:
         """Forget what owners gave whose name begins so; the number of them."""
-        with self._reading() as sql:
-            names = [row[0] for row in sql.rows("select name from owner where kind = 1 order by name")]
-        gone = [name for name in names if name.startswith(prefix) and name not in keep]
+        gone = [name for name in self.owners(prefix) if name not in keep]
         if gone:
             with self.taking() as take:
                 for name in gone:
@@ -323,6 +321,12 @@ class LocalGraph:
                 (path,),
             )
         return tuple(row[0] for row in rows)
+
+    def owners(self, prefix: str = "") -> tuple[str, ...]:
+        """Names of owners other than files that begin so."""
+        with self._reading() as sql:
+            rows = sql.rows("select name from owner where kind = 1 order by name")
+        return tuple(name for (name,) in rows if name.startswith(prefix))
 
     def owned(self, name: str) -> tuple[str, ...]:
         """External ids of what an owner other than a file holds."""

@@ -6,6 +6,7 @@ import json
 import os
 import secrets
 import shutil
+import sys
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from hindbrain import __version__
+from hindbrain.policy.hosts import SERVER
 from hindbrain.stores.home import Home
 from hindbrain.stores.owner_file import read_last_owner, read_living_owner
 from hindbrain.stores.token_file import CHALLENGE, PROVE_PATH, TokenUnreadable, owner_proof, read_token
@@ -28,6 +30,7 @@ __all__ = [
     "executables",
     "installed",
     "package_dir",
+    "program",
     "release",
     "running",
     "started_as",
@@ -91,6 +94,16 @@ def build_of(package: Path) -> str:
 def started_as() -> str:
     """The build id of this process: what was on disk when it was first asked, which the owner does when it starts."""
     return build_of(package_dir())
+
+
+def program() -> str:
+    """Return the file that this process was started from: the installed program, else the interpreter that runs the package."""
+    given = sys.argv[0]
+    if os.path.basename(given) == SERVER:
+        found = given if os.sep in given else shutil.which(given)
+        if found is not None and os.path.isfile(found):
+            return os.path.realpath(found)
+    return sys.executable
 
 
 def package_dir() -> Path:

@@ -120,14 +120,18 @@ def _flag(
     flag, joined, value = words[position - 1].partition("=")
     name = {"-h": "help"}.get(flag, flag.lstrip("-").replace("-", "_"))
     negated = name.startswith("no_") and name not in properties
-    target = name[3:] if negated else _said_once(name, properties)
+    target = name[3:] if negated else _argument(name, properties)
     schema = properties.get(target)
     kind = kind_of(schema)[0] if schema is not None else GLOBALS.get(target)
     if kind is None or (negated and kind != "boolean") or not (flag.startswith("--") or flag == "-h"):
         raise Usage(f"{_title(command)} has no flag {flag}", _nearest(flag, properties) or _see(command))
     store, known = (found, schema) if schema is not None else (given, {"type": kind})
     if kind == "boolean":
+        before = store.get(target)
         _put(store, target, known, ("false" if negated else value if joined else "true"))
+        if before not in (None, store[target]):
+            spelled = target.replace("_", "-")
+            raise Usage(f"--{spelled} and --no-{spelled} exclude each other", f"give one of them; {_see(command)}")
         return position
     if not joined:
         if position >= len(words):
@@ -138,10 +142,13 @@ def _flag(
     return position
 
 
-def _said_once(name: str, properties: Mapping[str, Any]) -> str:
-    """The argument that a flag means: a list is told by repeating its flag, so one item may be said in the singular."""
+def _argument(name: str, properties: Mapping[str, Any]) -> str:
+    """Return the argument that a flag names. The flag of a list is repeated for each item, so its singular is accepted too."""
     if name in properties or name in GLOBALS:
         return name
+    whole = name.removesuffix("_json")
+    if whole in properties and kind_of(properties[whole])[0] == "object":
+        return whole  # an object is written as JSON, and its flag may state that: --metadata-json
     plurals = (f"{name}s", f"{name.removesuffix('on')}a")  # refs, criteria
     return next((one for one in plurals if one in properties and kind_of(properties[one])[0] in ("list", "documents")), name)
 

@@ -276,7 +276,7 @@ def _flag(name: str, schema: Mapping[str, Any]) -> str:
     kind = kind_of(schema)[0]
     flag = name.replace("_", "-")
     if kind == "boolean":
-        return f"--{flag}, --no-{flag}" if schema.get("default") else f"--{flag}"
+        return f"--{flag}, --no-{flag}" if schema.get("default", False) is not False else f"--{flag}"
     value = {"string": "TEXT", "integer": "N", "number": "N", "enum": "WORD", "list": "VALUE", "any": "VALUE"}.get(kind, "JSON")
     return f"--{flag} {value}"
 

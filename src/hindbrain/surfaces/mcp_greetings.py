@@ -79,7 +79,7 @@ class Greetings(ServerMiddleware[Peer]):
             caller,
             client_name=client.name if client else "",
             client_version=client.version if client else "",
-            tools=[tool.name for tool in self._catalog.listed(peer.profile(ctx))],
+            tools=list(self._catalog.names(peer.profile(ctx))),
             transport=transport,
             protocol_version=ctx.protocol_version,
             pid=pid,

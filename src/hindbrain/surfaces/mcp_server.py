@@ -3,6 +3,7 @@
 import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -138,13 +139,15 @@ class Desk:
     async def _answer(self, ctx: Context, operation: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """One call by whoever sent this request, with progress if it asked for it."""
         try:
-            caller = await ctx.lifespan_context.caller(ctx, roots=operation.startswith(_GUARDED) or "caller_root" in arguments)
+            peer = ctx.lifespan_context
+            known = await peer.caller(ctx, roots=operation.startswith(_GUARDED) or "caller_root" in arguments)
+            listed = self._catalog.names(peer.profile(ctx))
             checked = _checked(arguments)
         except HindbrainError as refused:
             return refused.answer()
 
         async def run(progress: Progress | None) -> dict[str, Any]:
-            return await self._runner.answer(operation, checked, caller, progress=progress)
+            return await self._runner.answer(operation, checked, lambda: replace(known(), listed_tools=listed), progress=progress)
 
         if not (ctx.meta and "progress_token" in ctx.meta):
             return await run(None)

@@ -40,8 +40,11 @@ class Catalog:
 
     def listed(self, profile: str) -> list[Tool]:
         """The tools a profile lists. What it does not list can still be called by name."""
-        names = self._tools if profile == "full" else self._everyday
-        return [self._tools[name] for name in names]
+        return [self._tools[name] for name in self.names(profile)]
+
+    def names(self, profile: str) -> tuple[str, ...]:
+        """The names of the tools a profile lists."""
+        return tuple(self._tools) if profile == "full" else self._everyday
 
     def operation(self, name: str) -> str | None:
         """The operation behind a tool name; the operation's own name with dots is understood as well."""

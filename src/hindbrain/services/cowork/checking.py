@@ -5,7 +5,7 @@ from typing import Any
 
 from hindbrain.domain.caller import Caller
 from hindbrain.domain.cowork import PENDING, TMUX, Agent
-from hindbrain.domain.errors import CallerRootUnknown, HindbrainError
+from hindbrain.domain.errors import CallerRootUnknown, HindbrainError, RepositoryChanged
 from hindbrain.engines.deliveries import replayed
 from hindbrain.engines.presence import presence
 from hindbrain.services.cowork.panes import Panes
@@ -56,6 +56,17 @@ class Checking:
             "tmux": tmux,
             "rendered": "\n".join([f"{status}: {counts}", *(f"- {one}" for one in warnings)]),
         }
+
+    def agent_count(self, caller: Caller) -> int:
+        """Return how many agents are registered in the caller's checkout; 0 where nobody ever registered."""
+        try:
+            bus = self._buses.of(caller)
+        except (CallerRootUnknown, RepositoryChanged):
+            return 0  # agents of the repository that was here before are not agents of this one
+        if not bus.files.exists:
+            return 0
+        with bus.look() as look:
+            return len(look.agents())
 
     def section(self, caller: Caller) -> dict[str, Any] | None:
         """A few numbers for the one doctor; None where the project has no bus."""

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from hindbrain.engines.tool_surface import REQUIRED_TOOLS
 from hindbrain.policy.handover import REDUCTION
 from hindbrain.policy.non_claims import STANDING_BY_ID
 from hindbrain.services.gates.bench import Agent, Bench, Shown, needs
-from hindbrain.services.recovery import REQUIRED_TOOLS
 
 __all__ = ["PLANE_GATES"]
 

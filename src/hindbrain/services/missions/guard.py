@@ -16,9 +16,9 @@ from hindbrain.domain.mission import ContextGuard, RootOrigin, TrustEnvelope
 from hindbrain.engines.guarding import GuardFacts, TrustFacts, cased, classified, fingerprint, trusted
 from hindbrain.engines.mission_faults import Fault
 from hindbrain.engines.moments import stamped
+from hindbrain.engines.tool_surface import lacking_tools
 from hindbrain.services.authority import Authority
 from hindbrain.services.missions.graph import GraphStatus, MissionGraph
-from hindbrain.services.recovery import REQUIRED_TOOLS
 from hindbrain.services.routing import Router
 from hindbrain.stores.home import Home
 from hindbrain.stores.identity import branch_head, identity_of
@@ -120,7 +120,7 @@ class Guard:
             generation=status.generation,
             ingest_roots=status.roots,
         )
-        lacking = _lacking(available_tools, missing_tools)
+        lacking = tuple(lacking_tools(available_tools, missing_tools))
         right = guard.classification != "wrong_workspace_binding"
         trust = trusted(
             TrustFacts(
@@ -248,14 +248,6 @@ def _with_repo(facts: GuardFacts) -> GuardFacts:
         seen={**facts.seen, facts.repo: main_path(facts.repo)},
         branch_head=branch_head(facts.repo),
     )
-
-
-def _lacking(available: Sequence[str] | None, missing: Sequence[str]) -> tuple[str, ...]:
-    """Required tools that the host does not show; hosts put their own prefix before a name."""
-    gone = {name.rsplit("__", 1)[-1] for name in missing}
-    if available is not None:
-        gone |= set(REQUIRED_TOOLS) - {name.rsplit("__", 1)[-1] for name in available}
-    return tuple(sorted(gone & set(REQUIRED_TOOLS)))
 
 
 def _related(one: str, other: str) -> bool:
