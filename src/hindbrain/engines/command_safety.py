@@ -4,7 +4,7 @@ one counts. What is not on a list, or is not fully understood, is never taken fo
 import posixpath
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from functools import cache
 
@@ -14,6 +14,7 @@ from hindbrain.policy.commands import (
     AS_ANOTHER,
     AWK_FUNCTIONS,
     BUILDS,
+    CLOSED,
     COMMAND_LONGEST,
     FIND_PRINTS,
     FIND_RUNS,
@@ -40,7 +41,8 @@ from hindbrain.policy.commands import (
 __all__ = ["Danger", "Judgement", "judged"]
 
 _PYTHON = re.compile(r"\A(?:python|pypy)(?:\d+(?:\.\d+)*)?\Z")
-_AWK = re.compile(r"getline|[|>@`]")
+# A backslash at the end of a line parts a function from its bracket.
+_AWK = re.compile(r"getline|system|[|>@`]|\\\s")
 _AWK_CALLS = re.compile(r"([A-Za-z_]\w*)\s*\(")
 _SED = re.compile(
     r"\A(?:\d+(?:,\d+)?|\$)?(?:p|d|q|=)\Z|\A/[^/\\\n]+/[pd]\Z|\As([/|#,])(?:(?!\1)[^\\\n]|\\.)*\1(?:(?!\1)[^\\\n]|\\.)*\1[gpiI0-9]*\Z"
@@ -49,6 +51,7 @@ _NUMBER = re.compile(r"\A\d+(?:\.\d+)?[smhd]?\Z")
 _READ_BY_DD = re.compile(r"\A(?:if|bs|count|skip|status|ibs|obs)=")
 _VARIABLE = re.compile(r"\A[a-z_][a-z0-9_]*\Z")
 _DEEPEST = 8  # shells that start shells
+_MOVES = frozenset({"cd", "pushd", "popd"})
 _PROGRAMS = frozenset({"pytest", "mypy", "ruff", "flake8", "pylint", "pyflakes"})  # modules that are programs, too
 
 
@@ -74,6 +77,7 @@ class Judgement:
     danger: Danger
     why: str = ""
     fragment: str = ""
+    copies_links: bool = False  # it may make links, through which another part of the line would write
 
     @property
     def asks(self) -> bool:
@@ -96,11 +100,29 @@ def _judged(command: str, exists: Exists, depth: int) -> Judgement:
         return Judgement(danger=Danger.UNKNOWN, why="it is too long to be read", fragment=command[:80])
     line = taken_apart(command)
     # Once the directory changes, a name no longer says which file is meant.
-    moved = any(word.text in ("cd", "pushd", "popd") for one in line.fragments for word in one.words)
+    moved = any(word.text in _MOVES for one in line.fragments for word in one.words)
     there: Exists = (lambda _: True) if moved else exists
     found = [_of(fragment, there, depth) for fragment in line.fragments]
     found += [_unknown(odd, command[:80]) for odd in line.odd]
-    return max(found, key=lambda one: one.danger, default=_unknown("it starts nothing that can be read", command[:80]))
+    found += _together(found, [fragment.words for fragment in line.fragments], command[:80])
+    return _worse(*found) if found else _unknown("it starts nothing that can be read", command[:80])
+
+
+def _together(found: Sequence[Judgement], commands: Sequence[Sequence[Word]], shown: str) -> list[Judgement]:
+    """Return what parts of a line do to each other: one that writes, after one that made a link or changed the directory."""
+    writing = [one for one in found if one.danger is Danger.WRITES]
+    if len(writing) > 1 and any(one.copies_links for one in writing):
+        return [_unknown("it may write through a link that another part of it copies", shown)]
+    moves = [word for words in commands if any(one.text in _MOVES for one in words) for word in words]
+    if writing and not all(word.plain and _inside(word.text) for word in moves):
+        return [_unknown("it cannot be told in which directory it writes", shown)]
+    return []
+
+
+def _inside(path: str) -> bool:
+    """Return whether a path leads into the workspace, and not to settings or memory in it."""
+    parts = path.split("/")
+    return not path.startswith(("/", "~")) and ".." not in parts and CLOSED.isdisjoint(part.casefold() for part in parts)
 
 
 def _unknown(why: str, shown: str) -> Judgement:
@@ -136,8 +158,8 @@ def _writing(targets: Sequence[Word], exists: Exists, shown: str) -> Judgement:
     for target in targets:
         if not target.plain or not target.text:
             return _unknown("it cannot be told which file it writes", shown)
-        if target.text.startswith(("/", "~")) or ".." in target.text.split("/"):
-            return _unknown("it may write outside of the workspace", shown)
+        if not _inside(target.text):
+            return _unknown("it may write outside of the workspace, or change settings of git or the memory in it", shown)
         if exists(target.text):
             return _lost(f"it takes away or writes over {target.text[:80]}, which was there before", shown)
     return Judgement(danger=Danger.WRITES, fragment=shown)
@@ -161,7 +183,7 @@ def _words(words: list[Word], exists: Exists, depth: int, shown: str, *, piped: 
 
 
 def _worse(*found: Judgement) -> Judgement:
-    return max(found, key=lambda one: one.danger)
+    return replace(max(found, key=lambda one: one.danger), copies_links=any(one.copies_links for one in found))
 
 
 def _variable(name: str, *, alone: bool, shown: str) -> Judgement:
@@ -195,9 +217,9 @@ def _known(name: str, rest: list[Word], exists: Exists, depth: int, shown: str, 
     if name in SHELLS:
         return _shell(name, rest, exists, depth, shown, piped=piped)
     if name == "eval":
-        if all(word.plain for word in rest) and rest:
-            return _judged(" ".join(word.text for word in rest), exists, depth + 1)
-        return _unknown("it runs a text that cannot be read from here", shown)
+        # It works on this very shell: what it changes holds for the rest of the line.
+        inner = _judged(" ".join(word.text for word in rest), exists, depth + 1)
+        return _worse(_unknown("it runs a text in the same shell", shown), inner)
     special = _SPECIAL.get(name)
     if special is not None:
         return special(rest, exists, depth, shown)
@@ -235,6 +257,11 @@ def _options_fit(pattern: str, words: Sequence[Word]) -> bool:
     return all(_pattern(pattern).match(word.text) for word in words if word.text.startswith("-") and word.text != "-")
 
 
+def _operands(words: Sequence[Word]) -> list[Word]:
+    """Return the words that are no options. A single `-` stands for a stream, and is an operand."""
+    return [word for word in words if not word.text.startswith("-") or word.text == "-"]
+
+
 def _reading(name: str, rest: Sequence[Word], exists: Exists, shown: str) -> Judgement:
     pattern = READS[name]
     if name in ("[", "test"):
@@ -242,7 +269,7 @@ def _reading(name: str, rest: Sequence[Word], exists: Exists, shown: str) -> Jud
     # Only the first word of printf can be an option.
     if pattern is not None and not _options_fit(pattern, rest[:1] if name == "printf" else rest):
         return _unknown(f"an option of {name} may write or start something", shown)
-    operands = [word for word in rest if not word.text.startswith("-")]
+    operands = _operands(rest)
     if name == "date" and any(word.text[:1].isdigit() for word in operands):
         return _lost("it sets the clock", shown)
     if name == "uniq" and (len(operands) > 1 or not all(word.plain for word in rest)):
@@ -276,7 +303,7 @@ def _tests(name: str, words: list[Word]) -> bool:
 def _adding(name: str, rest: Sequence[Word], shown: str) -> Judgement:
     if not _options_fit(ADDS[name], rest):
         return _unknown(f"an option of {name} may change what is there", shown)
-    return _writing([word for word in rest if not word.text.startswith("-")], lambda _: False, shown)
+    return _writing(_operands(rest), lambda _: False, shown)
 
 
 def _wrapped(name: str, rest: list[Word], exists: Exists, depth: int, shown: str) -> Judgement:
@@ -321,11 +348,16 @@ def _python(rest: Sequence[Word], exists: Exists, depth: int, shown: str) -> Jud
     if texts in (["--version"], ["-V"]):
         return _FREE
     at = 0
-    while at < len(rest) and rest[at].plain and texts[at] in ("-B", "-I", "-E", "-s", "-u", "-q", "-X", "-W", "dev", "error"):
-        at += 1
+    while at < len(rest) and rest[at].plain:
+        if texts[at : at + 2] in (["-X", "dev"], ["-W", "error"]):
+            at += 2
+        elif texts[at] in ("-B", "-I", "-E", "-s", "-u", "-q"):
+            at += 1
+        else:
+            break
     if at + 1 < len(rest) and rest[at + 1].plain and texts[at] == "-m" and texts[at + 1] in PROJECT_MODULES:
         module, more = texts[at + 1], rest[at + 2 :]
-        if module == "json.tool" and len([word for word in more if not word.text.startswith("-")]) > 1:
+        if module == "json.tool" and len(_operands(more)) > 1:
             return _unknown("it writes a file", shown)
         return _project(module, more, shown)
     return _unknown("it runs code that cannot be read from here", shown)
@@ -337,6 +369,15 @@ def _project(name: str, rest: Sequence[Word], shown: str) -> Judgement:
         return _lost(f"{name} writes over files", shown)
     if not _options_fit(PROJECT[name], rest):
         return _unknown(f"an option of {name} may write a file, or change what is run", shown)
+    operands = [word.text for word in _operands(rest)]
+    if any(one.startswith("@") for one in operands):
+        return _unknown(f"{name} reads more options from a file", shown)
+    if name == "tsc" and {"false", "null"} & {one.casefold() for one in operands}:
+        return _lost("tsc writes over files", shown)  # the value of the option before it
+    if name == "ruff" and operands[:1] not in ([], ["check"], ["format"]):
+        return _unknown("nobody knows what this ruff changes", shown)
+    if name == "ruff" and operands[:1] == ["format"] and texts.isdisjoint(("--check", "--diff")):
+        return _lost("ruff writes over files", shown)
     return _ran(shown)
 
 
@@ -403,18 +444,19 @@ def _find(rest: list[Word], exists: Exists, depth: int, shown: str) -> Judgement
                 inner.append(rest[at])
                 at += 1
             at += 1
-            found.append(_found(inner, exists, depth, shown))
+            found.append(_found(inner, depth, shown))
         elif word.text.startswith("-") and not _pattern(FIND_PRINTS).match(word.text):
             found.append(_unknown(f"nobody knows what {word.text[:40]} of find does", shown))
     return _worse(*found)
 
 
-def _found(words: list[Word], exists: Exists, depth: int, shown: str) -> Judgement:
+def _found(words: list[Word], depth: int, shown: str) -> Judgement:
     """Judge the command that find starts. It puts names of files wherever `{}` stands. As a word of its own that is a name; in a
     text it becomes part of the text, and a shell would run it."""
     if not words:
         return _unknown("it cannot be told what it starts", shown)
-    judged_ = _words([Word("./x") if one.text == "{}" else one for one in words], exists, depth, shown)
+    # It is started once for each file, some in another directory: nobody knows what a name means there.
+    judged_ = _words([Word("./x") if one.text == "{}" else one for one in words], lambda _: True, depth, shown)
     if words[0].text == "{}" or any("{}" in one.text and one.text != "{}" for one in words):
         return _worse(judged_, _unknown("find puts names of files into what is run", shown))
     return judged_
@@ -443,7 +485,7 @@ def _sed(rest: list[Word], exists: Exists, depth: int, shown: str) -> Judgement:
     if any(word.text.startswith(("-i", "--in-place")) for word in rest):
         return _lost("it writes over the files it reads", shown)
     options = [word.text for word in rest if word.text.startswith("-")]
-    operands = [word for word in rest if not word.text.startswith("-")]
+    operands = _operands(rest)
     plain = all(one in ("-n", "-E", "-r", "-s", "-nE") for one in options) and not any(word.open for word in rest)
     if plain and operands and operands[0].plain and _SED.match(operands[0].text):
         return _FREE
@@ -452,7 +494,7 @@ def _sed(rest: list[Word], exists: Exists, depth: int, shown: str) -> Judgement:
 
 def _awk(rest: list[Word], exists: Exists, depth: int, shown: str) -> Judgement:
     options = [word.text for word in rest if word.text.startswith("-")]
-    operands = [word for word in rest if not word.text.startswith("-")]
+    operands = _operands(rest)
     given = bool(operands) and operands[0].plain and not any(word.open for word in rest)
     if given and all(re.fullmatch(r"-F.+", one, re.DOTALL) for one in options):
         script = operands[0].text
@@ -462,18 +504,20 @@ def _awk(rest: list[Word], exists: Exists, depth: int, shown: str) -> Judgement:
 
 
 def _tee(rest: list[Word], exists: Exists, depth: int, shown: str) -> Judgement:
-    return _writing([word for word in rest if not word.text.startswith("-")], exists, shown)
+    return _writing(_operands(rest), exists, shown)
 
 
 def _copied(rest: list[Word], exists: Exists, depth: int, shown: str, *, gone: bool) -> Judgement:
     """A copy to a new name is free. Moving takes the old name away: free only for what this run made itself."""
     options = [word.text for word in rest if word.text.startswith("-")]
-    operands = [word for word in rest if not word.text.startswith("-")]
+    operands = _operands(rest)
     if any(word.open for word in rest):
         return _unknown("it cannot be told what it is given", shown)
     if not all(one in ("-r", "-R", "-a", "-p", "-v", "-n", "-i", "--") for one in options) or len(operands) != 2:
         return _lost("it may write over files that are there", shown)
-    return _writing(operands if gone else operands[1:], exists, shown)
+    # A copy of a tree, or of a file as it is, holds links as links.
+    copies_links = bool({"-r", "-R", "-a"} & set(options))
+    return replace(_writing(operands if gone else operands[1:], exists, shown), copies_links=copies_links)
 
 
 def _set(rest: list[Word], exists: Exists, depth: int, shown: str) -> Judgement:
