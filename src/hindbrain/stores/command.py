@@ -90,7 +90,11 @@ class Commands:
             return Ran(status=None, output="", elapsed_ms=0, why=f"not started: {UNCONTAINED}", complete=False)
         begun = time.monotonic()
         words = self._words(command, connect=connect, write=write, settings=settings)
-        with start(words, cwd=self._root, env=self._environment(), stdout=PIPE, stderr=STDOUT) as process:
+        try:
+            started = start(words, cwd=self._root, env=self._environment(), stdout=PIPE, stderr=STDOUT)
+        except (OSError, ValueError) as wrong:  # too long for the system, or a character that no argument can have
+            return Ran(status=None, output="", elapsed_ms=0, why=f"not started: {wrong}", complete=False)
+        with started as process:
             kept = _Kept(COMMAND_OUTPUT)
             try:
                 why = _read(process, kept, begun + timeout_s, timeout_s, stopped or threading.Event())
@@ -112,7 +116,7 @@ class Commands:
         if write and not settings:
             places = places.with_fixed(_settings(self._root))
         spec = specification(self._sandbox, places, command, connect=connect, root=self._root)
-        return [sys.executable, "-I", "-S", confined.__file__, json.dumps(spec)]
+        return [sys.executable, "-I", "-S", confined.__file__, json.dumps(spec, ensure_ascii=False)]
 
     def _environment(self) -> dict[str, str]:
         """Nothing of ours: no key, no token, no home."""
