@@ -407,6 +407,81 @@ P git grep -n word
 P git branch -a
 """
 
+# Lines that a second look found: judged as free, they ran a program, or wrote over files that were there.
+SECOND_LOOK = """
+? awk 'BEGIN{system\\\\\\n("touch PWNED")}'
+? mawk 'BEGIN { "touch PWNED" \\\\\\n | getline x }'
+? awk '{ system ("x") }' notes.txt
+? awk -F: 'system("x")' notes.txt
+? echo x | uniq - old.txt
+? uniq - src/a.py
+? uniq -c - old.txt
+? python3 -m json.tool - old.txt
+? python -m json.tool --sort-keys - old.txt
+? find . -name old.txt -exec mv {} new.txt ';'
+? find . -exec tee {} ';'
+? find . -type f -exec cp notes.txt {} ';'
+? find . -type f -exec cp notes.txt {} +
+? find . -exec uniq notes.txt {} ';'
+? find . -ok tee {} ';'
+? find src -execdir tee a.py ';'
+? find src -execdir cp a.py b.py ';'
+? find src -execdir sh -c 'echo x > a.py' ';'
+? find . -exec find . -fprint {} ';'
+? eval 'cd src'; echo x > a.py
+? eval "cd src" && touch .git/x
+? eval ls
+? cp -a l n && echo x > n
+? cp -r l n; tee n
+? cp -R src n | tee n/a.py
+? sh -c 'cp -a l n'; echo x > n
+? touch .git/hooks/pre-commit
+? touch .GIT/config.worktree
+? mkdir -p .git/refs/heads/x
+? mkdir .hindbrain/agent-memory
+? echo x > .git/new
+? cp notes.txt sub/.git/config
+? cd .git && touch x
+? cd "$x" && mkdir y
+? cd .. && mkdir y
+? cd /tmp && touch y
+? pytest @args.txt
+? python -m pytest -q @args.txt
+? mypy @args
+? ruff check @args
+? pylint @args
+? ruff format check src
+? ruff format src --quiet check
+? ruff clean check
+? ruff rule --check
+? tsc --noEmit false
+? tsc -p . --noEmit FALSE
+? tsc --noEmit null
+? mvn test deploy
+? mvn verify install
+? mvn test clean
+? mvn verify org.evil:plugin:1.0:goal
+? mvn test exec:java
+? gradle test publish
+? gradle build clean
+? gradle check run
+? python -X -m pytest
+? python3 -W -m unittest
+? python -X importtime -m pytest
+P python -X dev -m pytest
+P python3 -W error -m unittest
+P ruff format --check src
+P ruff format --diff .
+P mvn test -q
+P gradle test --tests=TestX
+P tsc -p . --noEmit
+R cat notes.txt | uniq -
+R cd src && ls
+R cd "$x"; cat notes.txt
+W cp -r src copy
+W cd src && mkdir -p new/deep
+"""
+
 
 def rows(text: str) -> list[tuple[str, str]]:
     found = [line.split(" ", 1) for line in text.strip().splitlines()]
@@ -416,7 +491,7 @@ def rows(text: str) -> list[tuple[str, str]]:
     ]
 
 
-TABLE = [*rows(RUNS_NAMES), *rows(OUTPUT_OPTIONS), *rows(AROUND)]
+TABLE = [*rows(RUNS_NAMES), *rows(OUTPUT_OPTIONS), *rows(AROUND), *rows(SECOND_LOOK)]
 
 
 @pytest.mark.parametrize(("letter", "line"), TABLE, ids=[line for _, line in TABLE])

@@ -1,6 +1,7 @@
 """Attacks by a repository that brings code: no module, program, hook or git setting of it runs when a user works in it."""
 
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from hindbrain.stores.git import installed
 from tests.support.cowork import BusScene
 from tests.support.world import World, git
 
@@ -210,3 +212,22 @@ def test_f32_no_git_setting_of_a_repository_starts_a_program(guarded: tuple[BusS
     ):
         world.at(str(root)).call(name, **given)
     assert not (world.place / "started").exists()
+
+
+@pytest.mark.req("CONF-02")
+def test_f31_a_program_of_the_repository_is_never_git_wherever_in_it_somebody_works(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A search path often has an entry of the repository at work, such as `.venv/bin`."""
+    root = tmp_path / "repo"
+    for name in (".git", "src/deep", "bin"):
+        (root / name).mkdir(parents=True)
+    (root / "bin" / "git").write_text("#!/bin/sh\n")
+    (root / "bin" / "git").chmod(0o755)
+    real = os.environ["PATH"]
+    monkeypatch.setenv("PATH", os.pathsep.join((str(root / "bin"), real)))
+
+    found = [installed(str(root / one)) for one in (".", "src", "src/deep", "bin")]
+
+    assert found == [shutil.which("git", path=real)] * 4
+    assert installed(str(tmp_path / "elsewhere")) == str(root / "bin" / "git")  # control: elsewhere the entry counts

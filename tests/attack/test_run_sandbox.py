@@ -8,9 +8,11 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import cast
 
 import pytest
 
+from hindbrain.policy.commands import READS
 from hindbrain.policy.sandbox import CREDENTIALS, MEMORY, PROCESSES
 from hindbrain.services.control.tools import Toolbox, ToolGateway
 from hindbrain.services.gym.probing import Probe
@@ -89,6 +91,38 @@ def test_f17_a_server_of_tmux_runs_nothing_for_a_command(scene: Scene, tmp_path:
 
     assert len(listed.splitlines()) == 1
     assert not (tmp_path / "escaped").exists()
+
+
+@pytest.mark.parametrize("connect", [False, True])
+def test_f17_a_pair_of_sockets_sends_no_datagram_to_a_socket_by_name(
+    scene: Scene, tmp_path: Path, connect: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Half of a pair for datagrams can send to any address, with open files attached."""
+    monkeypatch.chdir(tmp_path)
+    abstract = f"\0hindbrain-datagram-{os.getpid()}"
+    servers = []
+    for address in ("d", os.path.relpath(scene.work / "d"), abstract):
+        server = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        server.bind(address)
+        server.setblocking(False)
+        servers.append(server)
+    text = (
+        "import socket\n"
+        f"for address in ('../../../../../../../d', {str(tmp_path / 'd')!r}, 'd', {abstract!r}):\n"
+        "    for kind in (socket.SOCK_DGRAM, socket.SOCK_SEQPACKET, socket.SOCK_STREAM, 3):\n"
+        "        for flags in (0, socket.SOCK_CLOEXEC, socket.SOCK_NONBLOCK):\n"
+        "            try:\n"
+        "                one, other = socket.socketpair(socket.AF_UNIX, kind | flags)\n"
+        "                one.sendto(b'exfil', address)\n"
+        "            except OSError as wrong: print(type(wrong).__name__)\n"
+    )
+
+    said = scene.python(text, connect=connect)
+
+    for server in servers:
+        with server, pytest.raises(BlockingIOError):
+            server.recv(9)
+    assert "Error" in said
 
 
 def test_f17_pairs_of_sockets_still_work(scene: Scene) -> None:
@@ -262,6 +296,174 @@ def test_f23_the_limit_of_memory_counts_all_processes_together(tmp_path: Path, m
     ran = Scene(tmp_path, kind).commands.run(f"{PYTHON} -I -c {shlex.quote(text)}", timeout_s=60)
 
     assert "more than 300 MiB of memory" in ran.output
+
+
+# --- what Landlock has no rule for ------------------------------------------------------------------------------------------
+
+
+def test_f17_no_mode_owner_time_or_attribute_of_a_file_outside_changes(scene: Scene) -> None:
+    target = scene.user / "notes"
+    target.write_text("x")
+    target.chmod(0o600)
+    before = target.stat()
+    text = (
+        f"import os\np = {str(target)!r}\n"
+        "for act in (lambda: os.chmod(p, 0o777), lambda: os.utime(p, (1, 1)), lambda: os.chown(p, 0, 0),\n"
+        "            lambda: os.setxattr(p, b'user.x', b'y'), lambda: os.fchmod(os.open(p, os.O_PATH), 0o777)):\n"
+        "    try: act(); print('CHANGED')\n"
+        "    except OSError as wrong: print(wrong.strerror)\n"
+    )
+
+    said = scene.python(text)
+
+    after = target.stat()
+    assert "CHANGED" not in said
+    assert (after.st_mode, after.st_mtime_ns, after.st_ctime_ns) == (before.st_mode, before.st_mtime_ns, before.st_ctime_ns)
+    assert scene.commands.run("touch here").output == ""  # control: times of an own file
+
+
+def test_f17_no_limit_and_no_priority_of_a_process_outside_changes(scene: Scene) -> None:
+    with subprocess.Popen(["sleep", "60"]) as other:
+        try:
+            before = Path(f"/proc/{other.pid}/limits").read_text()
+            said = scene.python(
+                "import os, resource\n"
+                f"for act in (lambda: resource.prlimit({other.pid}, resource.RLIMIT_NOFILE, (5, 5)),\n"
+                f"            lambda: resource.prlimit({other.pid}, resource.RLIMIT_CPU, (0, 0)),\n"
+                f"            lambda: os.setpriority(os.PRIO_PROCESS, {other.pid}, 19),\n"
+                f"            lambda: os.sched_setaffinity({other.pid}, [0])):\n"
+                "    try: act(); print('CHANGED')\n"
+                "    except OSError as wrong: print(wrong.strerror)\n"
+                "resource.setrlimit(resource.RLIMIT_NOFILE, (50, 50)); print('own limit')\n"
+            )
+            after = Path(f"/proc/{other.pid}/limits").read_text()
+        finally:
+            other.kill()
+
+    assert "CHANGED" not in said
+    assert "own limit" in said
+    assert after == before
+
+
+def test_f17_no_shared_memory_of_others_is_reached_and_none_is_left(scene: Scene) -> None:
+    """System V memory, semaphores and queues belong to the user, and live on when a command ends."""
+    get = {"x86_64": (29, 64, 68), "aarch64": (194, 190, 186)}[os.uname().machine]
+    key = 0x48420000 + os.getpid() % 0xFFFF
+    kinds = (("shm", get[0], (key, 4096, 0o1600)), ("sem", get[1], (key, 1, 0o1600)), ("msg", get[2], (key, 0o1600)))
+
+    for _, number, words in kinds:
+        scene.python(f"import ctypes; print(ctypes.CDLL(None).syscall({number}, *{words}))")
+
+    for name, _, _ in kinds:
+        left = [line.split()[0] for line in Path(f"/proc/sysvipc/{name}").read_text().splitlines()[1:]]
+        assert str(key) not in left
+
+
+def test_f17_every_process_that_a_command_sees_has_its_filter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A command without Landlock may take over each process in its namespace; none of them may have more rights."""
+    if not usable(Sandbox.BUBBLEWRAP):
+        pytest.skip("this machine has no bubblewrap")
+    monkeypatch.setattr("hindbrain.stores.confined.landlock_version", lambda: 0)  # a fact of the kernel: an older one
+    scene = Scene(tmp_path, Sandbox.BUBBLEWRAP)
+
+    ran = scene.commands.run("sleep 5 & grep -H Seccomp: /proc/[0-9]*/status; kill $!")
+
+    filters = [line.split()[-1] for line in ran.output.splitlines() if "Seccomp:" in line]
+    assert len(filters) >= 3
+    assert set(filters) == {"2"}
+
+
+def test_f17_the_status_of_a_command_comes_through(scene: Scene) -> None:
+    assert [scene.commands.run(one).status for one in ("true", "exit 7", "kill -9 $$")] == [0, 7, 137]
+
+
+# --- what starts later by itself --------------------------------------------------------------------------------------------
+
+
+def repository(work: Path) -> None:
+    subprocess.run(["git", "init", "-q", str(work)], check=True)
+    for name in (".hindbrain", "sub"):
+        (work / name).mkdir()
+    (work / "sub" / ".git").write_text("gitdir: ../.git/modules/sub\n")
+
+
+@pytest.mark.skipif(not usable(Sandbox.BUBBLEWRAP), reason="this machine has no bubblewrap")
+def test_f17_code_of_a_project_changes_no_setting_and_no_hook_of_git(tmp_path: Path) -> None:
+    """The person's next `git status` would run what the settings name, outside of the sandbox."""
+    scene = Scene(tmp_path, Sandbox.BUBBLEWRAP)
+    repository(scene.work)
+    before = (scene.work / ".git" / "config").read_bytes()
+    text = (
+        "echo evil >> .git/config; echo evil > .git/hooks/pre-commit; mv .git away; rm -rf .git; echo x > .hindbrain/x;"
+        " echo 'gitdir: evil' > sub/.git; rm sub/.git; git config core.fsmonitor ./evil; echo fine > new"
+    )
+
+    scene.commands.run(text)
+
+    assert (scene.work / ".git" / "config").read_bytes() == before
+    assert not (scene.work / ".git" / "hooks" / "pre-commit").exists()
+    assert (scene.work / "sub" / ".git").read_text() == "gitdir: ../.git/modules/sub\n"
+    assert list((scene.work / ".hindbrain").iterdir()) == []
+    assert (scene.work / "new").read_text() == "fine\n"
+    scene.commands.run("git config x.y z", settings=True)  # control: a command that a person agreed to
+    assert b"[x]" in (scene.work / ".git" / "config").read_bytes()
+
+
+EVIL = (
+    "import pathlib, os\n"
+    "def test_evil():\n"
+    "    os.rename('sub', 'sub2')\n"
+    "    for name in ('sub/.git', 'new/.git'):\n"
+    "        pathlib.Path(name).mkdir(parents=True)\n"
+    "        pathlib.Path(name, 'config').write_text('[core]\\n\\tfsmonitor = ./evil\\n')\n"
+)
+
+
+@pytest.mark.skipif(not usable(Sandbox.BUBBLEWRAP), reason="this machine has no bubblewrap")
+def test_f17_a_repository_that_code_of_a_project_makes_is_set_aside(tmp_path: Path) -> None:
+    (tmp_path / "work").mkdir()
+    repository(tmp_path / "work")
+    tools = box(tmp_path, {"test_evil.py": EVIL}, own=False)
+
+    ran = ToolGateway(tools, plan(), Asked()).call("run", {"command": "python -m pytest -q"})
+
+    work = tools.workspace.root
+    assert "1 passed" in ran.output
+    assert "new/.git" in ran.note
+    assert not (work / "new" / ".git").exists()
+    assert not (work / "sub" / ".git").exists()
+    assert (work / "sub2" / ".git").read_text() == "gitdir: ../.git/modules/sub\n"
+    assert (work / ".git" / "config").exists()
+
+
+def test_f17_without_namespaces_code_of_a_project_waits_for_a_person(tmp_path: Path) -> None:
+    if not usable(Sandbox.LANDLOCK):
+        pytest.skip("this machine has no Landlock")
+    made = box(tmp_path, {"test_a.py": EVIL}, own=False)
+    commands = Commands(made.workspace.root, temporary=tmp_path / "tmp", path=os.defpath, sandbox=Sandbox.LANDLOCK)
+    asked = Asked(False)
+
+    ToolGateway(Toolbox(workspace=made.workspace, commands=commands), plan(), asked).call("run", {"command": "pytest"})
+
+    assert [why for _, _, why in asked.questions] == ["nothing keeps it from hooks and settings of git: install bubblewrap"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_f20_a_command_that_only_reads_cannot_write_even_if_it_was_misjudged(
+    tmp_path: Path, kind: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Misjudged on purpose: the list of options of sort is made to let an output file pass."""
+    monkeypatch.setitem(cast(dict[str, str], READS), "sort", r"-o")
+    made = box(tmp_path, {"a.txt": "x", "old.txt": "old"})
+    commands = Commands(made.workspace.root, temporary=tmp_path / "tmp", path=os.defpath, sandbox=kind)
+
+    ran = ToolGateway(Toolbox(workspace=made.workspace, commands=commands), plan(), Asked()).call(
+        "run", {"command": "sort a.txt -o old.txt"}
+    )
+
+    assert ran.error is not None
+    assert ran.error.startswith("exit status")
+    assert (made.workspace.root / "old.txt").read_text() == "old"
 
 
 # --- where nothing contains -------------------------------------------------------------------------------------------------

@@ -346,3 +346,14 @@ def test_ctl_102_no_line_that_runs_unasked_reaches_rm_in_a_real_shell(trap: tupl
     subprocess.run(["/bin/sh", "-c", command], cwd=work, env={"PATH": str(programs)}, timeout=10, check=False, **quiet)
 
     assert not mark.exists(), command
+
+
+def test_ctl_097_a_command_that_is_too_long_for_the_system_is_refused_and_nothing_breaks(tmp_path: Path) -> None:
+    commands = box(tmp_path, {"a.txt": "x"}).commands
+
+    long = commands.run("echo " + "\N{GRINNING FACE}" * 19_000)
+    too_long = commands.run("echo " + "x" * 200_000)
+
+    assert long.status == 0
+    assert too_long.status is None
+    assert too_long.why.startswith("not started")

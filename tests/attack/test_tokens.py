@@ -1,6 +1,7 @@
 """Token files that are empty, cut or foreign (F1): they open nothing, and the owner replaces them."""
 
 import json
+import os
 import socket
 import subprocess
 import sys
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from hindbrain.stores.token_file import TokenUnreadable, ensure_token, read_token
 from hindbrain.surfaces.hall.visits import Visits
 from tests.support.owner import LIMIT_S, RunningOwner, Starter
 
@@ -106,3 +108,15 @@ def test_f1_doctor_names_a_damaged_token_file_and_repairs_it(tmp_path: Path) -> 
     assert "token_damaged" in named
     assert [len((home / name).read_text().strip()) for name in NAMES] == [43, 43, 43]
     assert "token_damaged" not in json.dumps(program.answer("doctor"))
+
+
+def test_f1_a_pipe_in_the_place_of_a_token_holds_nobody_and_is_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "token"
+    os.mkfifo(path)
+
+    with pytest.raises(TokenUnreadable):
+        read_token(path)
+    token, why = ensure_token(path)
+
+    assert why is not None
+    assert read_token(path) == token

@@ -4,16 +4,17 @@ one counts. What is not on a list, or is not fully understood, is never taken fo
 import posixpath
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from enum import IntEnum
+from dataclasses import replace
 from functools import cache
 
+from hindbrain.engines.command_danger import FREE, Danger, Judgement, lost, ran, unknown, worse
 from hindbrain.engines.shell_words import Fragment, Redirect, Word, taken_apart
 from hindbrain.policy.commands import (
     ADDS,
     AS_ANOTHER,
     AWK_FUNCTIONS,
     BUILDS,
+    CLOSED,
     COMMAND_LONGEST,
     FIND_PRINTS,
     FIND_RUNS,
@@ -40,7 +41,8 @@ from hindbrain.policy.commands import (
 __all__ = ["Danger", "Judgement", "judged"]
 
 _PYTHON = re.compile(r"\A(?:python|pypy)(?:\d+(?:\.\d+)*)?\Z")
-_AWK = re.compile(r"getline|[|>@`]")
+# A backslash at the end of a line parts a function from its bracket.
+_AWK = re.compile(r"getline|system|[|>@`]|\\\s")
 _AWK_CALLS = re.compile(r"([A-Za-z_]\w*)\s*\(")
 _SED = re.compile(
     r"\A(?:\d+(?:,\d+)?|\$)?(?:p|d|q|=)\Z|\A/[^/\\\n]+/[pd]\Z|\As([/|#,])(?:(?!\1)[^\\\n]|\\.)*\1(?:(?!\1)[^\\\n]|\\.)*\1[gpiI0-9]*\Z"
@@ -49,6 +51,7 @@ _NUMBER = re.compile(r"\A\d+(?:\.\d+)?[smhd]?\Z")
 _READ_BY_DD = re.compile(r"\A(?:if|bs|count|skip|status|ibs|obs)=")
 _VARIABLE = re.compile(r"\A[a-z_][a-z0-9_]*\Z")
 _DEEPEST = 8  # shells that start shells
+_MOVES = frozenset({"cd", "pushd", "popd"})
 _PROGRAMS = frozenset({"pytest", "mypy", "ruff", "flake8", "pylint", "pyflakes"})  # modules that are programs, too
 
 
@@ -57,31 +60,7 @@ def _pattern(text: str) -> "re.Pattern[str]":
     return re.compile(rf"\A(?:{text})\Z", re.DOTALL) if text else re.compile(r"(?!)")
 
 
-class Danger(IntEnum):
-    """How much a command can do, from nothing on."""
-
-    READS = 0
-    WRITES = 1  # makes files or directories that were not there
-    PROJECT = 2  # runs code of the workspace
-    UNKNOWN = 3
-    IRREVERSIBLE = 4
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Judgement:
-    """What a line can do, and why that is said."""
-
-    danger: Danger
-    why: str = ""
-    fragment: str = ""
-
-    @property
-    def asks(self) -> bool:
-        return self.danger >= Danger.UNKNOWN
-
-
 Exists = Callable[[str], bool]
-_FREE = Judgement(danger=Danger.READS)
 
 
 def judged(command: str, *, exists: Exists = lambda _: True) -> Judgement:
@@ -96,38 +75,48 @@ def _judged(command: str, exists: Exists, depth: int) -> Judgement:
         return Judgement(danger=Danger.UNKNOWN, why="it is too long to be read", fragment=command[:80])
     line = taken_apart(command)
     # Once the directory changes, a name no longer says which file is meant.
-    moved = any(word.text in ("cd", "pushd", "popd") for one in line.fragments for word in one.words)
+    moved = any(word.text in _MOVES for one in line.fragments for word in one.words)
     there: Exists = (lambda _: True) if moved else exists
     found = [_of(fragment, there, depth) for fragment in line.fragments]
-    found += [_unknown(odd, command[:80]) for odd in line.odd]
-    return max(found, key=lambda one: one.danger, default=_unknown("it starts nothing that can be read", command[:80]))
+    found += [unknown(odd, command[:80]) for odd in line.odd]
+    found += _together(found, [fragment.words for fragment in line.fragments], command[:80])
+    return worse(*found) if found else unknown("it starts nothing that can be read", command[:80])
 
 
-def _unknown(why: str, shown: str) -> Judgement:
-    return Judgement(danger=Danger.UNKNOWN, why=why, fragment=shown)
+def _together(found: Sequence[Judgement], commands: Sequence[Sequence[Word]], shown: str) -> list[Judgement]:
+    """Return what parts of a line do to each other: one that writes, after one that made a link or changed the directory."""
+    writing = [one for one in found if one.danger is Danger.WRITES]
+    if len(writing) > 1 and any(one.copies_links for one in writing):
+        return [unknown("it may write through a link that another part of it copies", shown)]
+    moves = [word for words in commands if any(one.text in _MOVES for one in words) for word in words]
+    if writing and not all(word.plain and _inside(word.text) for word in moves):
+        return [unknown("it cannot be told in which directory it writes", shown)]
+    return []
 
 
-def _lost(why: str, shown: str) -> Judgement:
-    return Judgement(danger=Danger.IRREVERSIBLE, why=why, fragment=shown)
+def _inside(path: str) -> bool:
+    """Return whether a path leads into the workspace, and not to settings or memory in it."""
+    parts = path.split("/")
+    return not path.startswith(("/", "~")) and ".." not in parts and CLOSED.isdisjoint(part.casefold() for part in parts)
 
 
 def _of(fragment: Fragment, exists: Exists, depth: int) -> Judgement:
     shown = " ".join(word.text for word in fragment.words)[:120]
     found = [_redirect(one, exists, shown) for one in fragment.redirects]
     found.append(_words(list(fragment.words), exists, depth, shown, piped=fragment.piped))
-    return _worse(*found)
+    return worse(*found)
 
 
 def _redirect(redirect: Redirect, exists: Exists, shown: str) -> Judgement:
     target = redirect.target
     if redirect.sign in ("<&", ">&") and target.plain and re.fullmatch(r"\d|-", target.text):
-        return _FREE
+        return FREE
     if target.plain and target.text == "/dev/null":
-        return _FREE
+        return FREE
     if redirect.sign in ("<", "<&"):
         # Some shells take a path such as /dev/tcp/host/port for a connection.
         fine = redirect.sign == "<" and target.plain and not posixpath.normpath(target.text).lstrip("/").startswith("dev/")
-        return _FREE if fine else _unknown("it cannot be told what it reads from", shown)
+        return FREE if fine else unknown("it cannot be told what it reads from", shown)
     return _writing([target], exists, f"{shown} {redirect.sign} {target.text}".strip())
 
 
@@ -135,76 +124,72 @@ def _writing(targets: Sequence[Word], exists: Exists, shown: str) -> Judgement:
     """Writing to files: new ones of the workspace are free."""
     for target in targets:
         if not target.plain or not target.text:
-            return _unknown("it cannot be told which file it writes", shown)
-        if target.text.startswith(("/", "~")) or ".." in target.text.split("/"):
-            return _unknown("it may write outside of the workspace", shown)
+            return unknown("it cannot be told which file it writes", shown)
+        if not _inside(target.text):
+            return unknown("it may write outside of the workspace, or change settings of git or the memory in it", shown)
         if exists(target.text):
-            return _lost(f"it takes away or writes over {target.text[:80]}, which was there before", shown)
+            return lost(f"it takes away or writes over {target.text[:80]}, which was there before", shown)
     return Judgement(danger=Danger.WRITES, fragment=shown)
 
 
 def _words(words: list[Word], exists: Exists, depth: int, shown: str, *, piped: bool = False) -> Judgement:
     """One command, without what stands before it."""
-    least = _FREE
+    least = FREE
     while words:
         first = words[0]
         if first.assigns:
-            least = _worse(least, _variable(first.assigns, alone=len(words) == 1, shown=shown))
+            least = worse(least, _variable(first.assigns, alone=len(words) == 1, shown=shown))
         elif first.plain and first.text in AS_ANOTHER:
-            least = _unknown("it runs as another user", shown)
+            least = unknown("it runs as another user", shown)
         else:
             break
         words.pop(0)
     if not words:
         return least
-    return _worse(least, _command(words, exists, depth, shown, piped=piped))
-
-
-def _worse(*found: Judgement) -> Judgement:
-    return max(found, key=lambda one: one.danger)
+    return worse(least, _command(words, exists, depth, shown, piped=piped))
 
 
 def _variable(name: str, *, alone: bool, shown: str) -> Judgement:
     if name in SAFE_VARIABLES or (alone and _VARIABLE.match(name)):
-        return _FREE
+        return FREE
     if name == "PYTHONPATH" and not alone:
         return Judgement(danger=Danger.PROJECT, fragment=shown)
-    return _unknown(f"{name} can change what is started", shown)
+    return unknown(f"{name} can change what is started", shown)
 
 
 def _command(words: list[Word], exists: Exists, depth: int, shown: str, *, piped: bool) -> Judgement:
     first, rest = words[0], words[1:]
     if not first.plain:
-        return _unknown("it cannot be told what it starts", shown)
+        return unknown("it cannot be told what it starts", shown)
     name = _name(first.text)
     if name in IRREVERSIBLE or name.startswith("mkfs."):
         return _irreversible(name, rest, shown)
     if "/" in first.text and first.text not in (place + name for place in PLACES):
         if not _PYTHON.match(name) and name not in PROJECT:
-            return _unknown("it is a program of the workspace, or of nobody knows where", shown)
-        return _worse(Judgement(danger=Danger.PROJECT, fragment=shown), _known(name, rest, exists, depth, shown, piped=piped))
+            return unknown("it is a program of the workspace, or of nobody knows where", shown)
+        return worse(Judgement(danger=Danger.PROJECT, fragment=shown), _known(name, rest, exists, depth, shown, piped=piped))
     return _known(name, rest, exists, depth, shown, piped=piped)
 
 
 def _known(name: str, rest: list[Word], exists: Exists, depth: int, shown: str, *, piped: bool) -> Judgement:
     if name == "for":
         fine = bool(rest) and rest[0].plain and bool(_VARIABLE.match(rest[0].text))
-        return _FREE if fine else _unknown("it cannot be told what it repeats", shown)
+        return FREE if fine else unknown("it cannot be told what it repeats", shown)
     if name in WRAPPERS:
         return _wrapped(name, rest, exists, depth, shown)
     if name in SHELLS:
         return _shell(name, rest, exists, depth, shown, piped=piped)
     if name == "eval":
-        if all(word.plain for word in rest) and rest:
-            return _judged(" ".join(word.text for word in rest), exists, depth + 1)
-        return _unknown("it runs a text that cannot be read from here", shown)
+        # It works on this very shell: what it changes holds for the rest of the line.
+        inner = _judged(" ".join(word.text for word in rest), exists, depth + 1)
+        return worse(unknown("it runs a text in the same shell", shown), inner)
     special = _SPECIAL.get(name)
     if special is not None:
         return special(rest, exists, depth, shown)
     if _PYTHON.match(name):
         return _python(rest, exists, depth, shown)
     if name in INTERPRETERS:
-        return _unknown("it runs code that cannot be read from here", shown)
+        return unknown("it runs code that cannot be read from here", shown)
     if name in PROJECT and name not in PROJECT_MODULES - _PROGRAMS:
         return _project(name, rest, shown)
     if name in BUILDS:
@@ -213,7 +198,7 @@ def _known(name: str, rest: list[Word], exists: Exists, depth: int, shown: str, 
         return _adding(name, rest, shown)
     if name in READS:
         return _reading(name, rest, exists, shown)
-    return _unknown(f"nobody knows what {name[:40]} changes", shown)
+    return unknown(f"nobody knows what {name[:40]} changes", shown)
 
 
 def _name(text: str) -> str:
@@ -222,10 +207,10 @@ def _name(text: str) -> str:
 
 def _irreversible(name: str, rest: Sequence[Word], shown: str) -> Judgement:
     if name == "dd" and all(word.plain and _READ_BY_DD.match(word.text) for word in rest):
-        return _FREE
+        return FREE
     if name == "kill" and [word.text for word in rest] == ["-l"]:
-        return _FREE
-    return _lost(IRREVERSIBLE.get(name, IRREVERSIBLE["mkfs"]), shown)
+        return FREE
+    return lost(IRREVERSIBLE.get(name, IRREVERSIBLE["mkfs"]), shown)
 
 
 def _options_fit(pattern: str, words: Sequence[Word]) -> bool:
@@ -235,22 +220,27 @@ def _options_fit(pattern: str, words: Sequence[Word]) -> bool:
     return all(_pattern(pattern).match(word.text) for word in words if word.text.startswith("-") and word.text != "-")
 
 
+def _operands(words: Sequence[Word]) -> list[Word]:
+    """Return the words that are no options. A single `-` stands for a stream, and is an operand."""
+    return [word for word in words if not word.text.startswith("-") or word.text == "-"]
+
+
 def _reading(name: str, rest: Sequence[Word], exists: Exists, shown: str) -> Judgement:
     pattern = READS[name]
     if name in ("[", "test"):
-        return _FREE if _tests(name, list(rest)) else _unknown("it cannot be told what it tests", shown)
+        return FREE if _tests(name, list(rest)) else unknown("it cannot be told what it tests", shown)
     # Only the first word of printf can be an option.
     if pattern is not None and not _options_fit(pattern, rest[:1] if name == "printf" else rest):
-        return _unknown(f"an option of {name} may write or start something", shown)
-    operands = [word for word in rest if not word.text.startswith("-")]
+        return unknown(f"an option of {name} may write or start something", shown)
+    operands = _operands(rest)
     if name == "date" and any(word.text[:1].isdigit() for word in operands):
-        return _lost("it sets the clock", shown)
+        return lost("it sets the clock", shown)
     if name == "uniq" and (len(operands) > 1 or not all(word.plain for word in rest)):
         return _writing(operands[-1:], exists, shown)
     if name == "read" and not all(word.plain and _VARIABLE.match(word.text) for word in operands):
         # A name with an index runs what stands in the index.
-        return _unknown("it cannot be told what it sets", shown)
-    return _FREE
+        return unknown("it cannot be told what it sets", shown)
+    return FREE
 
 
 def _tests(name: str, words: list[Word]) -> bool:
@@ -275,75 +265,89 @@ def _tests(name: str, words: list[Word]) -> bool:
 
 def _adding(name: str, rest: Sequence[Word], shown: str) -> Judgement:
     if not _options_fit(ADDS[name], rest):
-        return _unknown(f"an option of {name} may change what is there", shown)
-    return _writing([word for word in rest if not word.text.startswith("-")], lambda _: False, shown)
+        return unknown(f"an option of {name} may change what is there", shown)
+    return _writing(_operands(rest), lambda _: False, shown)
 
 
 def _wrapped(name: str, rest: list[Word], exists: Exists, depth: int, shown: str) -> Judgement:
     """A program that starts the rest of its line. Its options differ too much to be read: any of them makes it unknown."""
-    least = _FREE
+    least = FREE
     while rest and rest[0].plain:
         text = rest[0].text
         if text.startswith("-") and text != "--":
-            least = _unknown(f"an option of {name} may change what is started", shown)
+            least = unknown(f"an option of {name} may change what is started", shown)
             if name == "command" and text in ("-v", "-V"):
-                return _FREE
+                return FREE
         elif not (text == "--" or (name in ("timeout", "nice") and _NUMBER.match(text))):
             break
         rest = rest[1:]
     if not rest:
-        return least if name in ("env", "time", "nice") else _unknown(f"{name} starts nothing that can be read", shown)
+        return least if name in ("env", "time", "nice") else unknown(f"{name} starts nothing that can be read", shown)
     worst = [least, _words(list(rest), exists, depth, shown)]
     if least.danger:
         # The value of an option may have been taken for the program: whatever is named in the line counts.
-        worst += [_lost(IRREVERSIBLE[_name(word.text)], shown) for word in rest if _name(word.text) in IRREVERSIBLE]
-    return _worse(*worst)
+        worst += [lost(IRREVERSIBLE[_name(word.text)], shown) for word in rest if _name(word.text) in IRREVERSIBLE]
+    return worse(*worst)
 
 
 def _shell(name: str, rest: Sequence[Word], exists: Exists, depth: int, shown: str, *, piped: bool) -> Judgement:
     if not rest and piped:
-        return _lost("it runs what another program prints", shown)
+        return lost("it runs what another program prints", shown)
     flags = [word for word in rest if word.text.startswith("-")]
     if len(rest) >= 2 and rest[0].text in ("-c", "-ec", "-lc", "-uc", "-euc", "-xc", "-exc"):
         if rest[1].plain:
             inner = _judged(rest[1].text, exists, depth + 1)
-            return inner if name in PLAIN_SHELLS else _worse(inner, _unknown(f"{name} reads a line in its own way", shown))
-        return _unknown("it runs a text that cannot be read from here", shown)
+            return inner if name in PLAIN_SHELLS else worse(inner, unknown(f"{name} reads a line in its own way", shown))
+        return unknown("it runs a text that cannot be read from here", shown)
     if [word.text for word in flags] == ["--version"] and len(rest) == 1:
-        return _FREE
-    return _unknown("it runs a script that cannot be read from here", shown)
+        return FREE
+    return unknown("it runs a script that cannot be read from here", shown)
 
 
 def _python(rest: Sequence[Word], exists: Exists, depth: int, shown: str) -> Judgement:
     texts = [word.text for word in rest]
     if not all(word.plain for word in rest[:2]):
-        return _unknown("it runs code that cannot be read from here", shown)
+        return unknown("it runs code that cannot be read from here", shown)
     if texts in (["--version"], ["-V"]):
-        return _FREE
+        return FREE
     at = 0
-    while at < len(rest) and rest[at].plain and texts[at] in ("-B", "-I", "-E", "-s", "-u", "-q", "-X", "-W", "dev", "error"):
-        at += 1
+    while at < len(rest) and rest[at].plain:
+        if texts[at : at + 2] in (["-X", "dev"], ["-W", "error"]):
+            at += 2
+        elif texts[at] in ("-B", "-I", "-E", "-s", "-u", "-q"):
+            at += 1
+        else:
+            break
     if at + 1 < len(rest) and rest[at + 1].plain and texts[at] == "-m" and texts[at + 1] in PROJECT_MODULES:
         module, more = texts[at + 1], rest[at + 2 :]
-        if module == "json.tool" and len([word for word in more if not word.text.startswith("-")]) > 1:
-            return _unknown("it writes a file", shown)
+        if module == "json.tool" and len(_operands(more)) > 1:
+            return unknown("it writes a file", shown)
         return _project(module, more, shown)
-    return _unknown("it runs code that cannot be read from here", shown)
+    return unknown("it runs code that cannot be read from here", shown)
 
 
 def _project(name: str, rest: Sequence[Word], shown: str) -> Judgement:
     texts = {word.text.split("=", 1)[0] for word in rest}
     if texts & FIXING or (name in ONLY_LOOKING and texts.isdisjoint(ONLY_LOOKING[name]) and texts - {"--version", "--help"}):
-        return _lost(f"{name} writes over files", shown)
+        return lost(f"{name} writes over files", shown)
     if not _options_fit(PROJECT[name], rest):
-        return _unknown(f"an option of {name} may write a file, or change what is run", shown)
-    return _ran(shown)
+        return unknown(f"an option of {name} may write a file, or change what is run", shown)
+    operands = [word.text for word in _operands(rest)]
+    if any(one.startswith("@") for one in operands):
+        return unknown(f"{name} reads more options from a file", shown)
+    if name == "tsc" and {"false", "null"} & {one.casefold() for one in operands}:
+        return lost("tsc writes over files", shown)  # the value of the option before it
+    if name == "ruff" and operands[:1] not in ([], ["check"], ["format"]):
+        return unknown("nobody knows what this ruff changes", shown)
+    if name == "ruff" and operands[:1] == ["format"] and texts.isdisjoint(("--check", "--diff")):
+        return lost("ruff writes over files", shown)
+    return ran(shown)
 
 
 def _build(name: str, rest: Sequence[Word], shown: str) -> Judgement:
     build = BUILDS[name]
     if not all(word.plain for word in rest):
-        return _unknown("it cannot be told what it is given", shown)
+        return unknown("it cannot be told what it is given", shown)
     texts = [word.text for word in rest]
     parted = texts.index("--") if "--" in texts else len(texts)
     before, after = texts[:parted], texts[parted + 1 :]
@@ -354,7 +358,7 @@ def _build(name: str, rest: Sequence[Word], shown: str) -> Judgement:
         and all(_pattern(build.operands).match(one) for one in operands)
         and (parted == len(texts) or (build.after is not None and all(_pattern(build.after).match(one) for one in after)))
     )
-    return _ran(shown) if fine else _unknown(f"nobody knows what this {name} changes", shown)
+    return ran(shown) if fine else unknown(f"nobody knows what this {name} changes", shown)
 
 
 # --- programs with rules of their own -----------------------------------------------------------------------------------
@@ -366,34 +370,30 @@ def _git(rest: list[Word], exists: Exists, depth: int, shown: str) -> Judgement:
         words.pop(0)
     if not words or words[0].text.startswith("-"):
         only = [word.text for word in words] == ["--version"]
-        return _FREE if only else _unknown("an option of git can start other programs", shown)
+        return FREE if only else unknown("an option of git can start other programs", shown)
     verb, more = words[0], words[1:]
     texts = [word.text for word in more]
     if not verb.plain:
-        return _unknown("it cannot be told what git does", shown)
+        return unknown("it cannot be told what git does", shown)
     if verb.text in GIT_READS:
         fine = _options_fit(GIT_OPTIONS, more)
-        return _ran(shown) if fine else _unknown("an option of git may write or start something", shown)
+        return ran(shown) if fine else unknown("an option of git may write or start something", shown)
     if verb.text in GIT_LISTS and all(one in GIT_LISTS[verb.text] for one in texts):
-        return _ran(shown) if texts or verb.text != "stash" else _lost("it takes changes away from the files", shown)
+        return ran(shown) if texts or verb.text != "stash" else lost("it takes changes away from the files", shown)
     if verb.text == "config" and texts and texts[0] in ("--get", "--list", "-l", "--get-all") and _options_fit("", more[1:]):
-        return _ran(shown)
-    return _lost("git changes files, history or another copy by it", shown)
-
-
-def _ran(shown: str) -> Judgement:
-    return Judgement(danger=Danger.PROJECT, fragment=shown)
+        return ran(shown)
+    return lost("git changes files, history or another copy by it", shown)
 
 
 def _find(rest: list[Word], exists: Exists, depth: int, shown: str) -> Judgement:
     if any(word.open and word.text not in ("{}", "{", "}") for word in rest):
-        return _unknown("it cannot be told what find is given", shown)
-    found, at = [_FREE], 0
+        return unknown("it cannot be told what find is given", shown)
+    found, at = [FREE], 0
     while at < len(rest):
         word = rest[at]
         at += 1
         if word.text == "-delete":
-            found.append(_lost(IRREVERSIBLE["rm"], shown))
+            found.append(lost(IRREVERSIBLE["rm"], shown))
         elif word.text in FIND_WRITES:
             found.append(_writing(rest[at : at + 1] or [Word("", plain=False)], exists, shown))
             at += 1
@@ -403,82 +403,85 @@ def _find(rest: list[Word], exists: Exists, depth: int, shown: str) -> Judgement
                 inner.append(rest[at])
                 at += 1
             at += 1
-            found.append(_found(inner, exists, depth, shown))
+            found.append(_found(inner, depth, shown))
         elif word.text.startswith("-") and not _pattern(FIND_PRINTS).match(word.text):
-            found.append(_unknown(f"nobody knows what {word.text[:40]} of find does", shown))
-    return _worse(*found)
+            found.append(unknown(f"nobody knows what {word.text[:40]} of find does", shown))
+    return worse(*found)
 
 
-def _found(words: list[Word], exists: Exists, depth: int, shown: str) -> Judgement:
+def _found(words: list[Word], depth: int, shown: str) -> Judgement:
     """Judge the command that find starts. It puts names of files wherever `{}` stands. As a word of its own that is a name; in a
     text it becomes part of the text, and a shell would run it."""
     if not words:
-        return _unknown("it cannot be told what it starts", shown)
-    judged_ = _words([Word("./x") if one.text == "{}" else one for one in words], exists, depth, shown)
+        return unknown("it cannot be told what it starts", shown)
+    # It is started once for each file, some in another directory: nobody knows what a name means there.
+    judged_ = _words([Word("./x") if one.text == "{}" else one for one in words], lambda _: True, depth, shown)
     if words[0].text == "{}" or any("{}" in one.text and one.text != "{}" for one in words):
-        return _worse(judged_, _unknown("find puts names of files into what is run", shown))
+        return worse(judged_, unknown("find puts names of files into what is run", shown))
     return judged_
 
 
 def _xargs(rest: list[Word], exists: Exists, depth: int, shown: str) -> Judgement:
     harmless = {"-0", "-r", "-t", "--null", "--no-run-if-empty"}
-    lost = [word for word in rest if _name(word.text) in IRREVERSIBLE]
-    if lost:
-        return _lost(IRREVERSIBLE[_name(lost[0].text)], shown)
+    named = [word for word in rest if _name(word.text) in IRREVERSIBLE]
+    if named:
+        return lost(IRREVERSIBLE[_name(named[0].text)], shown)
     while rest and rest[0].text.startswith("-"):
         takes = rest[0].text in ("-n", "-I", "-P", "-L", "-d")
         if not takes and rest[0].text not in harmless and not re.fullmatch(r"-[nPL]\d+|-I\S+", rest[0].text):
-            return _unknown("an option of xargs may change what is started", shown)
+            return unknown("an option of xargs may change what is started", shown)
         rest = rest[2:] if takes else rest[1:]
     if not rest:
-        return _FREE
+        return FREE
     inner = _words(list(rest), exists, depth, shown)
     # What is read from the pipe becomes words of the program: only one whose options are all harmless can take them.
     if inner.danger < Danger.UNKNOWN and (not rest[0].plain or READS.get(_name(rest[0].text), "") is not None):
-        return _unknown("it cannot be told what it is given", shown)
+        return unknown("it cannot be told what it is given", shown)
     return inner
 
 
 def _sed(rest: list[Word], exists: Exists, depth: int, shown: str) -> Judgement:
     if any(word.text.startswith(("-i", "--in-place")) for word in rest):
-        return _lost("it writes over the files it reads", shown)
+        return lost("it writes over the files it reads", shown)
     options = [word.text for word in rest if word.text.startswith("-")]
-    operands = [word for word in rest if not word.text.startswith("-")]
+    operands = _operands(rest)
     plain = all(one in ("-n", "-E", "-r", "-s", "-nE") for one in options) and not any(word.open for word in rest)
     if plain and operands and operands[0].plain and _SED.match(operands[0].text):
-        return _FREE
-    return _unknown("a script of sed can write files and start programs", shown)
+        return FREE
+    return unknown("a script of sed can write files and start programs", shown)
 
 
 def _awk(rest: list[Word], exists: Exists, depth: int, shown: str) -> Judgement:
     options = [word.text for word in rest if word.text.startswith("-")]
-    operands = [word for word in rest if not word.text.startswith("-")]
+    operands = _operands(rest)
     given = bool(operands) and operands[0].plain and not any(word.open for word in rest)
     if given and all(re.fullmatch(r"-F.+", one, re.DOTALL) for one in options):
         script = operands[0].text
         if not _AWK.search(script) and all(one in AWK_FUNCTIONS for one in _AWK_CALLS.findall(script)):
-            return _FREE
-    return _unknown("a script of awk can write files and start programs", shown)
+            return FREE
+    return unknown("a script of awk can write files and start programs", shown)
 
 
 def _tee(rest: list[Word], exists: Exists, depth: int, shown: str) -> Judgement:
-    return _writing([word for word in rest if not word.text.startswith("-")], exists, shown)
+    return _writing(_operands(rest), exists, shown)
 
 
 def _copied(rest: list[Word], exists: Exists, depth: int, shown: str, *, gone: bool) -> Judgement:
     """A copy to a new name is free. Moving takes the old name away: free only for what this run made itself."""
     options = [word.text for word in rest if word.text.startswith("-")]
-    operands = [word for word in rest if not word.text.startswith("-")]
+    operands = _operands(rest)
     if any(word.open for word in rest):
-        return _unknown("it cannot be told what it is given", shown)
+        return unknown("it cannot be told what it is given", shown)
     if not all(one in ("-r", "-R", "-a", "-p", "-v", "-n", "-i", "--") for one in options) or len(operands) != 2:
-        return _lost("it may write over files that are there", shown)
-    return _writing(operands if gone else operands[1:], exists, shown)
+        return lost("it may write over files that are there", shown)
+    # A copy of a tree, or of a file as it is, holds links as links.
+    copies_links = bool({"-r", "-R", "-a"} & set(options))
+    return replace(_writing(operands if gone else operands[1:], exists, shown), copies_links=copies_links)
 
 
 def _set(rest: list[Word], exists: Exists, depth: int, shown: str) -> Judgement:
     known = {"-e", "-u", "-x", "-o", "pipefail", "-eu", "-eux", "-euo", "-euxo", "errexit", "nounset"}
-    return _FREE if rest and all(word.plain and word.text in known for word in rest) else _unknown("it changes the shell", shown)
+    return FREE if rest and all(word.plain and word.text in known for word in rest) else unknown("it changes the shell", shown)
 
 
 _SPECIAL: dict[str, Callable[[list[Word], Exists, int, str], Judgement]] = {

@@ -8,6 +8,7 @@ __all__ = [
     "AS_ANOTHER",
     "AWK_FUNCTIONS",
     "BUILDS",
+    "CLOSED",
     "COMMAND_LONGEST",
     "FIND_PRINTS",
     "FIND_RUNS",
@@ -32,6 +33,8 @@ __all__ = [
     "Build",
 ]
 
+# Names in a workspace that no tool writes: settings and hooks of git start programs, the others are the memory and the trash.
+CLOSED = frozenset({".git", ".hindbrain", ".hindbrain-trash"})
 COMMAND_LONGEST = 20_000  # characters; nobody reads a longer one before saying yes
 
 # What stands before a command and changes who does it: always asked about.
@@ -204,7 +207,7 @@ ONLY_LOOKING: Mapping[str, tuple[str, ...]] = {
     "isort": ("--check", "--check-only", "-c", "--diff"),
     "prettier": ("--check", "-c", "--list-different", "-l"),
     "tsc": ("--noEmit",),
-    "ruff": ("check", "--check", "--diff"),
+    "ruff": ("check", "--check", "--diff"),  # `format` needs one of the last two
 }
 # And these words make any of them write.
 FIXING = frozenset({"--fix", "--fix-only", "--unsafe-fixes", "--add-noqa", "--write", "-w", "-i", "--in-place"})
@@ -244,9 +247,12 @@ BUILDS: Mapping[str, Build] = {
         frozenset({"test", "vet"}),  # a build writes a program of any name into the directory
         r"-(v|run|count|race|short|timeout|cover|bench|benchtime|failfast|json|tags|p|parallel|list|skip|shuffle|trimpath)(=.*)?",
     ),
-    "mvn": Build(frozenset({"test", "verify"}), r"-[qBo]|-ntp|-Dtest=\S+"),
+    # Each operand of these two is a goal of its own: `deploy`, `publish`, `clean`, or a plugin from the network.
+    "mvn": Build(frozenset({"test", "verify"}), r"-[qBo]|-ntp|-Dtest=\S+", operands=r"test|verify|compile|test-compile"),
     "gradle": Build(
-        frozenset({"test", "check", "build"}), r"-q|--(offline|no-daemon|tests|quiet|info|stacktrace|continue)(=.*)?"
+        frozenset({"test", "check", "build"}),
+        r"-q|--tests=.*|--(offline|no-daemon|quiet|info|stacktrace|continue)",
+        operands=r"test|check|build",
     ),
     "dotnet": Build(frozenset({"test", "build"}), r"-[vc]|--(verbosity|configuration|no-build|no-restore|nologo|filter)(=.*)?"),
 }

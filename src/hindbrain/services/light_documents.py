@@ -29,7 +29,7 @@ from hindbrain.services.adapters import DOCUMENTS_KEY
 from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.gateway import Gateway
 from hindbrain.services.routing import Router
-from hindbrain.stores.atomic import write_text
+from hindbrain.stores.atomic import write_below, write_new
 from hindbrain.stores.checkout import listing
 from hindbrain.stores.git import asked
 from hindbrain.stores.home import REPO_DIR
@@ -237,7 +237,7 @@ class LightDocuments:
             name = self._free(root, path)
             self._gateway.check_keyed(opened, name, title, more=entities, site="light.new")
             text = skeleton(title, entities or (title,))
-            _write_new(Path(root, name), text)
+            write_new(Path(root, name), text.encode(), mode=0o644)
             self._append(opened, caller, "light.written", {"entities": len(entities or (title,))})
         return {
             "ok": True,
@@ -287,7 +287,8 @@ class LightDocuments:
             place = Path(root, confirmation_path(path))
             if place.is_symlink():
                 raise PathRefused(f"{place} is a link", fix="remove it and confirm again")
-            write_text(place, msgspec.json.format(msgspec.json.encode(kept), indent=2).decode() + "\n", mode=0o644)
+            text = msgspec.json.format(msgspec.json.encode(kept), indent=2) + b"\n"
+            write_below(Path(root), confirmation_path(path), text, mode=0o644)
             self._append(opened, caller, "light.confirmed", {"bindings": len(digests)})
         return {
             "ok": True,
@@ -339,12 +340,6 @@ class LightDocuments:
             writer.append(
                 Act(act=act, subject="light", actor=caller.agent, channel=caller.channel, at=self._clock(), payload=payload)
             )
-
-
-def _write_new(place: Path, text: str) -> None:
-    handle = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        file.write(text)
 
 
 def _row(path: str, found: tuple[Drift, ...]) -> dict[str, Any]:

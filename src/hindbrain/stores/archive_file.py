@@ -9,7 +9,7 @@ import tarfile
 import tempfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -17,7 +17,7 @@ from typing import IO
 from hindbrain.domain.errors import InvalidParams, PathRefused, StoreUnavailable
 from hindbrain.policy.carrying import MEMBERS_MOST
 from hindbrain.policy.evidence import EXPORT_MAX_BYTES
-from hindbrain.stores.atomic import place_new
+from hindbrain.stores.atomic import held_directory, place_new
 from hindbrain.stores.ordinary_file import open_ordinary
 
 __all__ = ["ArchiveWriter", "Unpacked", "check_place", "opened_archive", "unpack", "writing_archive"]
@@ -76,21 +76,23 @@ class ArchiveWriter:
 def writing_archive(target: Path, room: Path) -> Iterator[ArchiveWriter]:
     """An archive that is at `target` when the block ends well, whole and synced, and not at all otherwise."""
     # A name nobody can guess: a link that waits under a known one would be written through.
-    temporary = target.with_name(f".{secrets.token_hex(8)}.tmp")
+    temporary = f".{secrets.token_hex(8)}.tmp"
     try:
-        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        try:
-            with os.fdopen(handle, "wb") as raw:
-                with (
-                    gzip.GzipFile(filename="", mode="wb", compresslevel=_LEVEL, fileobj=raw, mtime=0) as packed,
-                    tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as archive,
-                ):
-                    yield ArchiveWriter(archive, room)
-                raw.flush()
-                os.fsync(raw.fileno())
-            place_new(temporary, target)
-        finally:
-            temporary.unlink(missing_ok=True)
+        with held_directory(target.parent) as held:
+            handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600, dir_fd=held)
+            try:
+                with os.fdopen(handle, "wb") as raw:
+                    with (
+                        gzip.GzipFile(filename="", mode="wb", compresslevel=_LEVEL, fileobj=raw, mtime=0) as packed,
+                        tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as archive,
+                    ):
+                        yield ArchiveWriter(archive, room)
+                    raw.flush()
+                    os.fsync(raw.fileno())
+                place_new(temporary, target.name, held)
+            finally:
+                with suppress(FileNotFoundError):
+                    os.unlink(temporary, dir_fd=held)
     except OSError as full:
         raise StoreUnavailable(
             f"{target} could not be written: {full.strerror or full}", fix="free some disk space, or choose another directory"

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hindbrain.launcher import PIPE, STDOUT, Child, TimeoutExpired, start
+from hindbrain.policy.commands import CLOSED
 from hindbrain.policy.tools import COMMAND_OUTPUT, COMMAND_PRINTED, COMMAND_S
 from hindbrain.stores import confined
 from hindbrain.stores.sandbox import Sandbox, available, places_of, specification
@@ -23,6 +24,7 @@ UNCONTAINED = "this system has no sandbox: install bubblewrap, or use Linux 6.12
 
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-_])")
 _UNSEEN = re.compile(r"[^\n\t\x20-\x7e\x85\xa0-\U0010ffff]")
+_GIT = ".git"
 _TICK_S = 0.1  # how late a cancel is noticed
 _GRACE_S = 6.0  # for the program that ends the others
 
@@ -65,6 +67,7 @@ class Commands:
         self._places = places_of(write=(self._root, self._temporary), read=readable, hidden=hidden, path=outside, user=user)
         self._sandbox = available() if sandbox is None else sandbox
         self.contains = self._sandbox is not Sandbox.NONE
+        self.closes_settings = self._sandbox is Sandbox.BUBBLEWRAP
 
     def run(
         self,
@@ -72,17 +75,26 @@ class Commands:
         *,
         timeout_s: float = COMMAND_S,
         connect: bool = True,
+        write: bool = True,
+        settings: bool = False,
         uncontained: bool = False,
         stopped: threading.Event | None = None,
     ) -> Ran:
         """Start it and wait. `connect` allows connections to other machines; `stopped` ends it before its time.
 
+        `write` allows changes in the workspace. `settings` allows changes of what starts programs later, such as hooks of git; a
+        sandbox without namespaces cannot close these, see `closes_settings`.
+
         Without a sandbox nothing is started, unless somebody answers for it: `uncontained`."""
         if not self.contains and not uncontained:
             return Ran(status=None, output="", elapsed_ms=0, why=f"not started: {UNCONTAINED}", complete=False)
         begun = time.monotonic()
-        words = self._words(command, connect=connect)
-        with start(words, cwd=self._root, env=self._environment(), stdout=PIPE, stderr=STDOUT) as process:
+        words = self._words(command, connect=connect, write=write, settings=settings)
+        try:
+            started = start(words, cwd=self._root, env=self._environment(), stdout=PIPE, stderr=STDOUT)
+        except (OSError, ValueError) as wrong:  # too long for the system, or a character that no argument can have
+            return Ran(status=None, output="", elapsed_ms=0, why=f"not started: {wrong}", complete=False)
+        with started as process:
             kept = _Kept(COMMAND_OUTPUT)
             try:
                 why = _read(process, kept, begun + timeout_s, timeout_s, stopped or threading.Event())
@@ -97,11 +109,14 @@ class Commands:
             contained=self.contains,
         )
 
-    def _words(self, command: str, *, connect: bool) -> list[str]:
+    def _words(self, command: str, *, connect: bool, write: bool, settings: bool) -> list[str]:
         if not sys.platform.startswith("linux"):
             return ["/bin/sh", "-c", command]
-        spec = specification(self._sandbox, self._places, command, connect=connect, root=self._root)
-        return [sys.executable, "-I", "-S", confined.__file__, json.dumps(spec)]
+        places = self._places if write else self._places.read_only(self._root)
+        if write and not settings:
+            places = places.with_fixed(_settings(self._root))
+        spec = specification(self._sandbox, places, command, connect=connect, root=self._root)
+        return [sys.executable, "-I", "-S", confined.__file__, json.dumps(spec, ensure_ascii=False)]
 
     def _environment(self) -> dict[str, str]:
         """Nothing of ours: no key, no token, no home."""
@@ -120,6 +135,15 @@ class Commands:
             "GIT_CEILING_DIRECTORIES": str(self._root.parent),  # no repository above the workspace is meant
             "PYTHONDONTWRITEBYTECODE": "1",
         }
+
+
+def _settings(root: Path) -> list[Path]:
+    """Return what a command must not change in a workspace: directories of git at any depth, the memory and the trash."""
+    found = [root / name for name in CLOSED if os.path.lexists(root / name)]
+    for place, inner, names in os.walk(root):
+        found += [Path(place, name) for name in (*inner, *names) if name.casefold() == _GIT]
+        inner[:] = [name for name in inner if name.casefold() not in CLOSED]
+    return list(dict.fromkeys(found))
 
 
 class _Kept:

@@ -32,6 +32,7 @@ _LOOKING = _EXECUTE | _READ | _READ_DIR
 _OF_FILE = _EXECUTE | _WRITE | _READ | _TRUNCATE | _IOCTL
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 _UNIX, _INET, _INET6, _NETLINK = 1, 2, 10, 16
+_STREAM, _SEQPACKET, _TYPE_OF_SOCKET = 1, 5, 0xF
 _NEW_NAMESPACE = 0x7E020000  # each flag of clone that makes a namespace
 
 
@@ -43,11 +44,36 @@ class _Machine(NamedTuple):
     socketpair: int
     clone: int
     refused: tuple[int, ...]  # unshare, setns, mount, add_key, request_key, keyctl, and io_uring_setup: it opens sockets unseen
+    # Without namespaces these reach outside, and Landlock has no rule for them.
+    shared: tuple[int, ...]  # memory, semaphores and message queues of System V and POSIX, which all processes of the user share
+    marks: tuple[int, ...]  # mode, owner and extended attributes of any file of the user
+    times: tuple[int, ...]  # times of a file by its name
+    utimensat: int  # times by name, or by an open file when the name is left out
+    of_process: tuple[int, ...]  # prlimit64 and scheduling, which take the number of a process: 0 is the caller
+    of_someone: tuple[int, ...]  # setpriority and ioprio_set: the number comes second
 
 
 MACHINES = {
-    "x86_64": _Machine(0xC000003E, 41, 53, 56, (272, 308, 165, 248, 249, 250, 425)),
-    "aarch64": _Machine(0xC00000B7, 198, 199, 220, (97, 268, 40, 217, 218, 219, 425)),
+    "x86_64": _Machine(
+        *(0xC000003E, 41, 53, 56),
+        refused=(272, 308, 165, 248, 249, 250, 425),
+        shared=(29, 30, 31, 64, 65, 66, 68, 69, 70, 71, 220, 240, 241),
+        marks=(90, 91, 92, 93, 94, 260, 268, 452, 188, 189, 190, 197, 198, 199, 463, 466, 469),
+        times=(132, 235, 261),
+        utimensat=280,
+        of_process=(302, 142, 144, 203, 314),
+        of_someone=(141, 251),
+    ),
+    "aarch64": _Machine(
+        *(0xC00000B7, 198, 199, 220),
+        refused=(97, 268, 40, 217, 218, 219, 425),
+        shared=(194, 195, 196, 190, 191, 192, 193, 186, 187, 188, 189, 180, 181),
+        marks=(52, 53, 54, 55, 452, 5, 6, 7, 14, 15, 16, 463, 466, 469),
+        times=(),
+        utimensat=88,
+        of_process=(261, 118, 119, 122, 274),
+        of_someone=(140, 30),
+    ),
 }
 _CLONE3 = 435
 _X32 = 0x40000000  # a second set of numbers on x86_64
@@ -153,29 +179,65 @@ class _Program(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("first", ctypes.POINTER(_Instruction)))
 
 
-_LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
-_NUMBER_AT, _MACHINE_AT, _FIRST_ARGUMENT_AT = 0, 4, 16
+_LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN, _MASK = 0x20, 0x15, 0x35, 0x45, 0x06, 0x54
+_NUMBER_AT, _MACHINE_AT, _FIRST_ARGUMENT_AT, _SECOND_ARGUMENT_AT = 0, 4, 16, 24
+_HIGH_HALF = 4  # of an argument, after its low half: all machines above put the low half first
 _ALLOWED, _KILLED, _REFUSED = 0x7FFF0000, 0x80000000, 0x00050000
 
 _Code = tuple[int, int, int, int]
 
 
-def _only(values: tuple[int, ...], refusal: int) -> list[_Code]:
-    """Return code that allows a call if its first argument is one of these values."""
+def _only(values: tuple[int, ...], refusal: int, *, at: int = _FIRST_ARGUMENT_AT) -> list[_Code]:
+    """Return code that allows a call if its first argument, or the one that is named, is one of these values."""
     tests = [(_EQUAL, len(values) - number, 0, value) for number, value in enumerate(values)]
-    return [(_LOAD, 0, 0, _FIRST_ARGUMENT_AT), *tests, (_RETURN, 0, 0, _REFUSED | refusal), (_RETURN, 0, 0, _ALLOWED)]
+    return [(_LOAD, 0, 0, at), *tests, (_RETURN, 0, 0, _REFUSED | refusal), (_RETURN, 0, 0, _ALLOWED)]
 
 
-def _filter(machine: _Machine, *, sockets: bool) -> list[_Code]:
+def _pair() -> list[_Code]:
+    """Return code that allows a pair of sockets with a connection. A pair for datagrams can send to any Unix socket by name."""
+    return [
+        (_LOAD, 0, 0, _FIRST_ARGUMENT_AT),
+        (_EQUAL, 1, 0, _UNIX),
+        (_RETURN, 0, 0, _REFUSED | errno.EACCES),
+        (_LOAD, 0, 0, _SECOND_ARGUMENT_AT),
+        (_MASK, 0, 0, _TYPE_OF_SOCKET),
+        (_EQUAL, 2, 0, _STREAM),
+        (_EQUAL, 1, 0, _SEQPACKET),
+        (_RETURN, 0, 0, _REFUSED | errno.EACCES),
+        (_RETURN, 0, 0, _ALLOWED),
+    ]
+
+
+def _without_namespaces(machine: _Machine) -> list[tuple[int, list[_Code]]]:
+    """Return refusals for what Landlock lets through: a command would change files and processes of the user elsewhere."""
+    refusal = [(_RETURN, 0, 0, _REFUSED | errno.EPERM)]
+    no_name = [
+        (_LOAD, 0, 0, _SECOND_ARGUMENT_AT),
+        (_EQUAL, 0, 2, 0),
+        (_LOAD, 0, 0, _SECOND_ARGUMENT_AT + _HIGH_HALF),
+        (_EQUAL, 1, 0, 0),
+        (_RETURN, 0, 0, _REFUSED | errno.EPERM),
+        (_RETURN, 0, 0, _ALLOWED),
+    ]
+    return [
+        *((number, refusal) for number in (*machine.shared, *machine.marks, *machine.times)),
+        (machine.utimensat, no_name),
+        *((number, _only((0,), errno.EPERM)) for number in machine.of_process),
+        *((number, _only((0,), errno.EPERM, at=_SECOND_ARGUMENT_AT)) for number in machine.of_someone),
+    ]
+
+
+def _filter(machine: _Machine, *, sockets: bool, namespaces: bool) -> list[_Code]:
     """Return the program that the kernel asks before each system call.
 
     Unix sockets reach programs outside, and so do the user's keys: both are refused. Pairs of sockets stay. Without `sockets`, no
     socket of the internet is made either."""
     families = (_INET, _INET6, _NETLINK) if sockets else ()
     refusals: list[tuple[int, list[_Code]]] = [(number, [(_RETURN, 0, 0, _REFUSED | errno.EPERM)]) for number in machine.refused]
+    refusals += [] if namespaces else _without_namespaces(machine)
     refusals += [
         (machine.socket, _only(families, errno.EACCES)),
-        (machine.socketpair, _only((_UNIX,), errno.EACCES)),
+        (machine.socketpair, _pair()),
         (
             machine.clone,
             [
@@ -202,7 +264,7 @@ def _filter(machine: _Machine, *, sockets: bool) -> list[_Code]:
 
 
 def _restrict_calls(spec: dict[str, Any], kernel: ctypes.CDLL) -> None:
-    code = _filter(MACHINES[platform.machine()], sockets=spec["sockets"])
+    code = _filter(MACHINES[platform.machine()], sockets=spec["sockets"], namespaces="outer" in spec)
     instructions = (_Instruction * len(code))(*(_Instruction(*one) for one in code))
     program = _Program(len(code), instructions)
     if kernel.prctl(_SET_SECCOMP, 2, ctypes.byref(program), 0, 0):
@@ -367,9 +429,26 @@ def _become(spec: dict[str, Any], kernel: ctypes.CDLL) -> NoReturn:
             if spec["landlock"]:
                 _restrict_files(spec, kernel)
             _restrict_calls(spec, kernel)
+        if "outer" in spec:
+            _be_first()
         os.execv("/bin/sh", ["sh", "-c", spec["command"]])  # noqa: S606 - its whole purpose
     except OSError as wrong:
         _give_up(wrong)
+
+
+def _be_first() -> None:
+    """Become the first process of the namespace, with the command as a child; return in the child.
+
+    The first process has the same limits as the command. bubblewrap's own would have none, and the command could take it over
+    where the kernel has no Landlock."""
+    child = os.fork()
+    if child == 0:
+        return
+    while True:
+        ended, status = os.wait()
+        if ended == child:
+            ended_with = os.waitstatus_to_exitcode(status)
+            os._exit(128 - ended_with if ended_with < 0 else ended_with)
 
 
 def _give_up(wrong: OSError) -> NoReturn:

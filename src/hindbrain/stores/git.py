@@ -53,7 +53,18 @@ _CHANGE_S = 60.0
 
 def installed(root: str) -> str | None:
     """Return the path of the git program, or None. A program inside the repository itself does not count."""
-    return find_program("git", outside=root)
+    return find_program("git", outside=_top(root))
+
+
+def _top(directory: str) -> str:
+    """Return the directory above that has a `.git`, else the directory: programs lie beside the place where somebody works."""
+    place = os.path.realpath(directory)
+    while not os.path.lexists(os.path.join(place, ".git")):
+        above = os.path.dirname(place)
+        if above == place:
+            return directory
+        place = above
+    return place
 
 
 def answer(

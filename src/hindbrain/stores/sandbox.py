@@ -5,7 +5,7 @@ import platform
 import sys
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
@@ -31,7 +31,8 @@ __all__ = ["Places", "Sandbox", "available", "places_of", "specification", "usab
 _PROBE_S = 10.0
 _SYSTEM_PATH = os.pathsep.join(("/usr/bin", "/bin", "/usr/local/bin", "/run/current-system/sw/bin"))
 _NAMESPACES = ("--unshare-user-try", "--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try")
-_HELD = ("--die-with-parent", "--new-session", "--cap-drop", "ALL")
+# Our own program is the first process of the namespace: it has the limits of the command, which bubblewrap's has not.
+_HELD = ("--die-with-parent", "--new-session", "--as-pid-1", "--cap-drop", "ALL")
 
 
 class Sandbox(StrEnum):
@@ -90,6 +91,16 @@ class Places:
     read: tuple[str, ...]
     write: tuple[str, ...]
     hidden: tuple[str, ...]
+    fixed: tuple[str, ...] = ()  # readable only, inside a place that is written; needs namespaces
+
+    def read_only(self, place: Path) -> "Places":
+        """Return the same places, with one that is read and not written."""
+        return replace(self, read=(*self.read, str(place)), write=tuple(one for one in self.write if one != str(place)))
+
+    def with_fixed(self, places: Iterable[Path]) -> "Places":
+        """Return the same places, with these readable only."""
+        inside = (os.path.realpath(one) for one in places)
+        return replace(self, fixed=tuple(one for one in inside if any(_inside(one, top) for top in self.write)))
 
 
 def places_of(
@@ -197,6 +208,8 @@ def _mounts(places: Places, *, connect: bool) -> list[str]:
     words += _covers(places, places.read)
     for one in places.write:
         words += ["--bind", one, one]
+    for one in places.fixed:
+        words += ["--ro-bind", one, one]
     words += _covers(places, places.write)
     return [*words, "--remount-ro", "/"]
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from _blake2 import blake2b
+from os import O_CLOEXEC, O_NONBLOCK, O_RDONLY, close, read
+from os import open as open_file
 
 # Hooks import this module on every prompt: nothing heavy is loaded before a file must be written.
 TYPE_CHECKING = False
@@ -55,8 +57,12 @@ def same_token(given: bytes, token: bytes) -> bool:
 
 def read_token(path: str | Path) -> str:
     """Read the token of a file. Raise FileNotFoundError, another OSError, or TokenUnreadable for a damaged file."""
-    with open(path, "rb") as file:
-        return check_token(file.read(4 * LONGEST).strip()).decode("ascii")
+    # Without waiting: a pipe in its place has no writer, and would hold every call.
+    handle = open_file(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+    try:
+        return check_token(read(handle, 4 * LONGEST).strip()).decode("ascii")
+    finally:
+        close(handle)
 
 
 def damage_of(path: Path) -> str | None:

@@ -14,6 +14,7 @@ from pathlib import Path
 import regex  # type: ignore[import-untyped]  # it comes without types
 
 from hindbrain.domain.errors import PathRefused, StaleWrite
+from hindbrain.policy.commands import CLOSED
 from hindbrain.policy.tools import FOUND_MOST, GLOB_MOST, READ_MOST, SEARCH_S, WRITE_MOST
 from hindbrain.stores.held_file import content_of, facts_of, placed, renamed, shown, told
 from hindbrain.stores.patterns import pattern_of
@@ -21,9 +22,8 @@ from hindbrain.stores.patterns import pattern_of
 __all__ = ["TRASH", "Changes", "Found", "Listed", "Text", "Workspace"]
 
 TRASH = ".hindbrain-trash"
-# Nobody writes there by a tool: settings and hooks of git start programs, and the other is the project's own memory.
-_CLOSED = frozenset({".git", ".hindbrain", TRASH})
-_UNSEEN = frozenset({".git", TRASH})
+_GIT = ".git"
+_UNSEEN = frozenset({_GIT, TRASH})
 _LINE = 300  # characters of a line that a search shows
 _FILES = 200_000  # looked at in one walk of a directory that somebody named
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -117,7 +117,7 @@ class Workspace:
         parts = [] if plain == "." else plain.split("/")
         if writing and not parts:
             raise PathRefused("the workspace itself is not a file", fix="name a file of the workspace")
-        if writing and (closed := _CLOSED.intersection(part.casefold() for part in parts)):
+        if writing and (closed := CLOSED.intersection(part.casefold() for part in parts)):
             raise PathRefused(f"{sorted(closed)[0]} is not written by tools", fix="choose another directory")
         return parts
 
@@ -154,15 +154,18 @@ class Workspace:
 
     def closed(self, path: str) -> bool:
         """Whether a path lies where no tool writes: settings and hooks of git, the memory, the trash."""
-        return not _CLOSED.isdisjoint(part.casefold() for part in self.relative(path).split("/"))
+        return not CLOSED.isdisjoint(part.casefold() for part in self.relative(path).split("/"))
 
     def precious(self, path: str) -> bool:
         """Whether something lies there that was there before this run."""
         plain = self.relative(path)
-        if self.facts(plain) is None:
+        found = self.facts(plain)
+        if found is None:
             return os.path.lexists(self.root / plain)  # reached through a link
         if plain in self._known.made:
             return False
+        if stat.S_ISLNK(found.st_mode):
+            return True  # a command would write where it leads to
         return not self.own or plain in self._known.carried or self._older(plain)
 
     def _older(self, plain: str) -> bool:
@@ -383,6 +386,31 @@ class Workspace:
             else:
                 os.rename(parts[-1], inside[-1], src_dir_fd=parent, dst_dir_fd=goal)
         return "/".join(inside)
+
+    # --- settings of git -----------------------------------------------------------------------------------------------
+
+    def repositories(self) -> dict[str, int]:
+        """Return each `.git` by its path, with the number of the file or directory."""
+        found: dict[str, int] = {}
+        with self._directory([]) as top:
+            for where, inner, names, held in os.fwalk(".", dir_fd=top, follow_symlinks=False):
+                for name in (*inner, *names):
+                    facts = facts_of(name, held) if name.casefold() == _GIT else None
+                    if facts is not None:
+                        found[os.path.normpath(os.path.join(where, name))] = facts.st_ino
+                inner[:] = [one for one in inner if one.casefold() not in CLOSED]
+        return found
+
+    def set_aside_new_repositories(self, before: Mapping[str, int]) -> tuple[str, ...]:
+        """Move each `.git` that was not there before to the trash: git would start programs that its settings name."""
+        known, moved = set(before.values()), []
+        for path, number in self.repositories().items():
+            if number not in known:
+                *place, name = path.split("/")
+                with self._directory(place) as parent:
+                    self._into_trash([*place, name], parent, copy=False)
+                moved.append(path)
+        return tuple(sorted(moved))
 
     # --- changes -------------------------------------------------------------------------------------------------------
 

@@ -304,8 +304,21 @@ class ToolGateway:
         # What only reads or writes files needs no network. Code that this run wrote, and that nobody looked at, gets none.
         connect = confirmed or (found.danger is Danger.PROJECT and not self._space.touched)
         limit = min(max(float(given.get("timeout_s") or COMMAND_S), 1.0), COMMAND_MAX_S)
-        ran = self._box.commands.run(command, timeout_s=limit, connect=connect, uncontained=confirmed, stopped=self._stopped)
+        guarded = not confirmed and not self._space.own and found.danger > Danger.READS
+        before = self._space.repositories() if guarded else {}
+        ran = self._box.commands.run(
+            command,
+            timeout_s=limit,
+            connect=connect,
+            write=confirmed or found.danger > Danger.READS,  # a wrong judgement then changes nothing
+            settings=confirmed,
+            uncontained=confirmed,
+            stopped=self._stopped,
+        )
         note = "" if ran.contained else f"it was not contained: {UNCONTAINED}"
+        if guarded and (moved := self._space.set_aside_new_repositories(before)):
+            names = ", ".join(shown(one)[:80] for one in moved[:5])
+            note = f"it made {names}, which could start programs later; the trash of the workspace has it"
         if ran.why:
             return _Gave(output=ran.output, error=ran.why, complete=False, note=note)
         if ran.status:
@@ -323,6 +336,8 @@ class ToolGateway:
             self._agreed("run", command, f"nothing keeps it inside the workspace: {UNCONTAINED}")
         elif found.danger is Danger.PROJECT and not self._space.own and self._space.touched:
             self._agreed("run", command, "it runs code of the workspace, which this run changed")
+        elif found.danger is Danger.PROJECT and not self._space.own and not self._box.commands.closes_settings:
+            self._agreed("run", command, "nothing keeps it from hooks and settings of git: install bubblewrap")
         else:
             return False
         return True

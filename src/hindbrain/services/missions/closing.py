@@ -3,12 +3,13 @@
 import json
 import logging
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from hindbrain.domain.caller import Channel
-from hindbrain.domain.errors import MissionClosed, MissionOpen
+from hindbrain.domain.errors import MissionClosed, MissionOpen, PathRefused
 from hindbrain.domain.handover import LedgerPlace, ProofPacket
 from hindbrain.domain.ledger import Act
 from hindbrain.domain.mission import EventType, MissionEvent, MissionStatus
@@ -27,8 +28,8 @@ from hindbrain.services.missions.erasing import note_of
 from hindbrain.services.missions.files import MissionFiles
 from hindbrain.services.missions.handing import Handing
 from hindbrain.services.missions.log import Draft, MissionLog, Turn
-from hindbrain.stores.atomic import write_text
-from hindbrain.stores.directories import SHARED, make_directory
+from hindbrain.services.missions.surroundings import may_write
+from hindbrain.stores.atomic import write_below
 from hindbrain.stores.mission_port import StoredPaper
 
 __all__ = ["Closed", "Closing"]
@@ -45,6 +46,7 @@ class Closed:
     decision: Decision
     event: MissionEvent
     now: int
+    own: bool  # whether a note may be written in its repository
 
 
 class Closing:
@@ -162,7 +164,8 @@ class Closing:
                 payload={"packet": packet.packet_digest, "events": packet.event_digest},
             )
         )
-        return Closed(course=course, packet=packet, decision=decision, event=event, now=turn.now)
+        own = may_write(turn)
+        return Closed(course=course, packet=packet, decision=decision, event=event, now=turn.now, own=own)
 
     def _events(self, turn: Turn) -> tuple[MissionEvent, ...]:
         kept = {one.seq: one for one in self._log.events(turn.opened, turn.course.spec.mission_id)}
@@ -185,17 +188,21 @@ class Closing:
             "proof_file": str(self._files.directory(opened, course.spec.mission_id).path / "proof.json"),
         }
         if write_light:
-            answer |= self._noted(course, closed.now)
+            answer |= self._noted(course, closed.now, own=closed.own)
         return {**answer, "rendered": _rendered(answer, packet)}
 
     @staticmethod
-    def _noted(course: Course, now: int) -> dict[str, Any]:
+    def _noted(course: Course, now: int, *, own: bool) -> dict[str, Any]:
+        if not own:
+            return {"light_error": "the note was not written: the mission is about another repository than that of its brain"}
         text = light_note(course.spec, course.verified, stamp=stamped(now))
+        repo = course.spec.repo
         try:
-            path = note_of(course.spec.repo, course.spec.mission_id)
-            make_directory(path.parent, mode=SHARED)
-            write_text(path, text)
+            path = note_of(repo, course.spec.mission_id)
+            write_below(Path(repo), str(path.relative_to(repo)), text.encode("utf-8"))
             return {"light_file": str(path)}
+        except PathRefused as refused:
+            return {"light_error": f"the note could not be written: {refused.message}"}
         except OSError as failure:
             LOG.warning("the note of %s could not be written: %s", course.spec.mission_id, failure)
             return {"light_error": f"the note could not be written: {failure.strerror or failure}"}

@@ -2,6 +2,7 @@
 who may look there."""
 
 import json
+import os
 import tomllib
 from collections.abc import Collection, Iterable
 from pathlib import Path
@@ -11,10 +12,11 @@ from hindbrain.domain.caller import Channel
 from hindbrain.engines.course import Course
 from hindbrain.engines.mission_facts import Facts
 from hindbrain.services.missions.log import Turn
-from hindbrain.stores.repository import main_path
+from hindbrain.stores.home import REPO_DIR
+from hindbrain.stores.repository import main_path, upwards
 from hindbrain.stores.source_file import SeenFile, named_within, seen_file
 
-__all__ = ["existing", "facts_of", "may_read", "release_files", "test_command"]
+__all__ = ["existing", "facts_of", "may_read", "may_write", "release_files", "test_command"]
 
 _VERSIONS = ("pyproject.toml", "package.json", "Cargo.toml", "setup.cfg", "setup.py", "VERSION", "version.txt", "go.mod")
 _CHANGES = ("CHANGELOG.md", "CHANGELOG", "CHANGELOG.rst", "CHANGES.md", "CHANGES", "CHANGES.rst", "HISTORY.md", "NEWS.md", "NEWS")
@@ -29,6 +31,19 @@ def may_read(turn: Turn) -> bool:
         return True
     own = [one for one in (caller.root, brain.root, *brain.ingest_roots) if one is not None]
     return any(contains(one, path) for one in own for path in (repo, main_path(repo)))
+
+
+def may_write(turn: Turn) -> bool:
+    """Whether a note of a mission may be written in its repository: that of the brain, or for a person any that is there."""
+    brain, repo = turn.opened.brain, turn.course.spec.repo
+    if turn.caller.channel is Channel.HUMAN:
+        return os.path.isdir(repo)
+    if brain.root is None or not os.path.isdir(repo):
+        return False
+    path = main_path(repo)
+    # A directory inside may be a repository or a project of its own.
+    between = [one for one in upwards(path) if one != brain.root and contains(brain.root, one)]
+    return contains(brain.root, path) and not any(os.path.exists(os.path.join(one, REPO_DIR, "brain.json")) for one in between)
 
 
 def test_command(repo: str) -> tuple[str, ...]:
