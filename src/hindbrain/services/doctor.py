@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from hindbrain import __version__
-from hindbrain.domain.brain import Brain
+from hindbrain.domain.brain import MEDULLA, Brain
 from hindbrain.domain.caller import Caller
 from hindbrain.domain.claim import outdated, parse
 from hindbrain.domain.errors import HindbrainError, StoreBehind
@@ -18,9 +18,11 @@ from hindbrain.engines.fixes import command_of
 from hindbrain.engines.hygiene import scan
 from hindbrain.policy.limits import AGED_OUT_HOURS, DAY_MS, HOUR_MS, MEDULLA_SOFT_CAP, MEDULLA_WARN_AT
 from hindbrain.services import anchors
+from hindbrain.services.audience import Audience
 from hindbrain.services.brains import Brains, OpenBrain, repository_ways
 from hindbrain.services.contract import Contract
 from hindbrain.services.counters import BEATS, Counters, week_end, week_of
+from hindbrain.services.doctor_audience import shown_warnings
 from hindbrain.services.doctor_sections import diagnosed, sections, warning
 from hindbrain.services.doctor_text import doctor_text
 from hindbrain.services.embedding import Embedding
@@ -75,7 +77,9 @@ class Doctor:
         letters: Callable[[Caller, Sequence[str]], dict[str, Any]],
         cowork: Callable[[Caller], dict[str, Any] | None],
         files: HomeFiles,
+        audience: Audience,
     ) -> None:
+        self._audience = audience
         self._files = files
         self._letters = letters
         self._cowork = cowork
@@ -128,6 +132,12 @@ class Doctor:
         rows = self._table(warnings, deep=deep)
         findings = self._scan(warnings) if deep else []
         self._places(warnings)
+        if not self._audience.reads_all(caller):
+            own = self._audience.names(caller)
+            warnings = shown_warnings(warnings, own)
+            rows = [one if (one["root"] or MEDULLA) in own else one | _unreachable(one) for one in rows]
+            findings = [one for one in findings if one["brain"] in own]
+            memory["demotion_pending"] = [one for one in memory["demotion_pending"] if one["store_brain"] in own]
         diagnoses = self._recovery.diagnoses(
             caller, scope=scope, available=available, missing=missing, observed=observed, hits=hits
         )
@@ -157,7 +167,7 @@ class Doctor:
             "memory": memory,
             **({"cowork": bus} if (bus := self._cowork(caller)) is not None else {}),
             "brains": rows,
-            "findings": findings,
+            "findings": [{key: value for key, value in one.items() if key != "brain"} for one in findings],
             "warnings": warnings,
             "notes": notes,
             "probable_causes": ["the binding answered from another process or workspace"] if suspected else [],
@@ -317,7 +327,8 @@ class Doctor:
             except (HindbrainError, OSError) as failure:
                 # The table of brains names this one as unreachable; its numbers are simply not known here.
                 volume[brain.name] = -1
-                warnings.append(warning("warn", "uncounted", f"{brain.name}: {failure}", None))
+                uncounted = warning("warn", "uncounted", f"{brain.name}: {failure}", None)
+                warnings.append({**uncounted, "brain": brain.name})
         active = volume.get("medulla", 0)
         if active >= MEDULLA_WARN_AT:
             text = f"the medulla holds {active} claims"
@@ -395,14 +406,16 @@ class Doctor:
             for path in paths:
                 text = path.read_bytes().decode("utf-8", "replace")
                 for hit in scan(text):
-                    found.append({"path": str(path), "pattern_class": hit.pattern_class, "line": hit.line})
+                    place = {"brain": brain.name, "path": str(path)}
+                    found.append({**place, "pattern_class": hit.pattern_class, "line": hit.line})
         for one in found:
             text = f"{one['path']}: line {one['line']} looks like {one['pattern_class']}"
-            warnings.append(warning("warn", "hygiene", text, "take it out and rotate it; a person can forget the claim"))
+            hygiene = warning("warn", "hygiene", text, "take it out and rotate it; a person can forget the claim")
+            warnings.append({**hygiene, "brain": one["brain"]})
         return found
 
     def _places(self, warnings: list[dict[str, Any]]) -> None:
-        warnings += [_file_warning(one) for one in self._files.of_home()]
+        warnings += [{**_file_warning(one), "brain": one.brain} for one in self._files.of_home()]
         for path in self._home.token_files:
             if not path.exists():
                 continue
@@ -495,3 +508,8 @@ class Doctor:
 
 def _file_warning(one: FileProblem) -> dict[str, Any]:
     return warning("warn", one.kind, f"{one.path}: {one.why}", one.fix)
+
+
+def _unreachable(row: dict[str, Any]) -> dict[str, Any]:
+    """Why a brain of somebody else cannot be opened is not told: the reason may name its files."""
+    return {"unreachable": "it cannot be opened"} if "unreachable" in row else {}

@@ -149,7 +149,7 @@ class House(LateRooms):
         self.brains = Brains(home, settings, open_store, self._on_open, bound_root)
         self.brains.committed = self.bell.committed
         self.router = Router(self.brains, self.registered_places, clock)
-        self.audience = Audience(self.brains)
+        self.audience = Audience(self.brains, wide=settings.flag("all_brains"))
         self.authority = Authority(home, self.brains, self.router, self.registered_places.covers)
         self.counters = Counters(self.brains, clock)
         self.refusals = Refusals(self.brains, self.router, home, clock)
@@ -276,7 +276,9 @@ class House(LateRooms):
         self.handshakes = Handshakes(home, clock)
         self.recovery = Recovery(home, self.brains, self.router, self.contract, self.environ, self.handshakes)
         files = HomeFiles(home, self.mission_files, self.embedder)
-        self.repairs = Repairs(home, self.brains, self.reconciler, self.embedding, self.graphs, self.ingests, clock, files)
+        self.repairs = Repairs(
+            home, self.brains, self.reconciler, self.embedding, self.graphs, self.ingests, clock, files, self.audience
+        )
         served = bool(settings.text("store_url"))
         environment = Environment(home, self.brains, self.router, self.environ, served=served)
         self.maintenance = Maintenance(self.brains, self.observations)
@@ -297,6 +299,7 @@ class House(LateRooms):
             letters=lambda caller, weeks: self.letters.numbers.told(caller, weeks),
             cowork=lambda caller: self.cowork.checking.section(caller),
             files=files,
+            audience=self.audience,
         )
         self.model = Model(self.brains, self.router, self.embedder, self.embedding)
         self.model_report = ModelReport(self.brains, self.router, self._model_plan, self.environ, clock)
