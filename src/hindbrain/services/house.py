@@ -95,6 +95,7 @@ from hindbrain.services.packs import Packs
 from hindbrain.services.parsing import workers
 from hindbrain.services.projects import Projects
 from hindbrain.services.promotion import Promotion
+from hindbrain.services.reason_erasure import ReasonErasure
 from hindbrain.services.recall import Recall
 from hindbrain.services.reconcile import Reconciler
 from hindbrain.services.recovery import Recovery
@@ -198,6 +199,7 @@ class House(LateRooms):
                 lambda: self.cowork.erasure,
                 lambda: CaseErasure(home),
                 lambda: ExportErasure(home),
+                lambda: ReasonErasure(clock),
             ),
         )
         unlearned = CardErasure(self.brains, self.gateway, undone, forgetting, clock)

@@ -154,11 +154,19 @@ class _Writer(MemoryMissionWriter):
     def put_mark(self, mark: Mark) -> None:
         self._state.marks[mark.slug, mark.kind] = mark
 
+    def redact_mark(self, mark: Mark) -> None:
+        self.put_mark(mark)
+
     def drop_mark(self, slug: str, kind: str) -> None:
         self._state.marks.pop((slug, kind), None)
 
     def put_tombstone(self, fingerprint: str, *, at: int, by: str, reason: str) -> None:
         self._state.tombstones.setdefault(fingerprint, (at, by, reason))
+
+    def redact_tombstones(self, reason: str, *, to: str) -> int:
+        hit = {key: held for key, held in self._state.tombstones.items() if held[2] == reason}
+        self._state.tombstones |= {key: (at, by, to) for key, (at, by, _) in hit.items()}
+        return len(hit)
 
     def drop_tombstone(self, fingerprint: str) -> bool:
         return self._state.tombstones.pop(fingerprint, None) is not None
@@ -385,6 +393,9 @@ class MemoryStore(MemoryEvidenceReads, MemoryCardReads, MemoryExperienceReads, M
             for (slug, its_kind), mark in sorted(self._state.marks.items())
             if (wanted is None or slug in wanted) and kind in (None, its_kind)
         )
+
+    def tombstone_reasons(self) -> tuple[str, ...]:
+        return tuple(sorted({reason for _, _, reason in self._state.tombstones.values()}))
 
     def tombstones(self, fingerprints: Sequence[str]) -> frozenset[str]:
         return frozenset(fingerprints) & self._state.tombstones.keys()

@@ -257,10 +257,18 @@ class Writer(CardWriting, ExperienceWriting, ModelCallWriting, MissionWriting, P
         """Note something beside a claim; one note per slug and kind, the last one stays."""
         ...
 
+    def redact_mark(self, mark: Mark) -> None:
+        """Replace a note so that no byte of the old one is left."""
+        ...
+
     def drop_mark(self, slug: str, kind: str) -> None: ...
 
     def put_tombstone(self, fingerprint: str, *, at: int, by: str, reason: str) -> None:
         """Remember a value that must not come back; the first reason stays."""
+        ...
+
+    def redact_tombstones(self, reason: str, *, to: str) -> int:
+        """Replace the reason of every tombstone that has it; how many there were."""
         ...
 
     def drop_tombstone(self, fingerprint: str) -> bool: ...
@@ -458,6 +466,10 @@ class BrainStore(CardReading, ExperienceReading, ModelCallReading, MissionReadin
         ...
 
     def marks(self, *, slugs: Sequence[str] | None = None, kind: str | None = None) -> tuple[Mark, ...]: ...
+
+    def tombstone_reasons(self) -> tuple[str, ...]:
+        """The different reasons why values were rejected or forgotten here."""
+        ...
 
     def tombstones(self, fingerprints: Sequence[str]) -> frozenset[str]:
         """Which of these fingerprints were rejected or forgotten here."""
