@@ -279,8 +279,9 @@ def rendered_start(answer: dict[str, Any]) -> str:
 
 def rendered_event(answer: dict[str, Any]) -> str:
     event = answer["event"]
-    lines = [f"{answer['event_id']} {event['event_type']}: {event['outcome']}, {answer['evidence_class']}"]
-    told = [f"target: {event['target']}"] if event["target"] else []
+    # The target is what the caller itself has just named.
+    named = plain_line(f"{event['event_type']} {event['target'] or ''}")
+    lines, told = [f"{answer['event_id']} {named}: {event['outcome']}, {answer['evidence_class']}"], []
     if why := event["payload"].get("not_seen"):
         told.append(f"not seen: {why}")
     told += [f"{one['rule']}: {one['message']}" for one in answer["loop_warnings"]]
