@@ -11,7 +11,7 @@ from hindbrain.domain.errors import HindbrainError, UnknownEvidence
 from hindbrain.domain.evidence import Evidence, EvidenceId, Provenance
 from hindbrain.domain.ledger import Act
 from hindbrain.engines.chunking import Chunk, without
-from hindbrain.engines.straddling import head_of, starts_of, tail_of
+from hindbrain.engines.row_borders import border_of, head_of, tail_of
 from hindbrain.engines.text import folds
 from hindbrain.engines.transcripts import Turn
 from hindbrain.services.brains import Brains, OpenBrain
@@ -228,7 +228,7 @@ class _Joins:
                 for after in _following(place):
                     head = starts[after][1] if after in starts else 0
                     if after in whole or (head and size + head >= len(self._folded[key[2]])):
-                        begin = starts_of(row.content, size, at_end=True)
+                        begin = border_of(row.content, size, at_end=True)
                         found.setdefault(row.id, (row, []))[1].append((begin, len(row.content)))
         for key, starts in self._starts.items():
             ends, whole = self._ends.get(key, {}), self._whole.get(key, set())
@@ -237,7 +237,7 @@ class _Joins:
                 before = known.get(place)
                 tail = ends[before][1] if before in ends else 0
                 if before in whole or (tail and size + tail >= len(self._folded[key[2]])):
-                    found.setdefault(row.id, (row, []))[1].append((0, starts_of(row.content, size, at_end=False)))
+                    found.setdefault(row.id, (row, []))[1].append((0, border_of(row.content, size, at_end=False)))
         return found
 
 

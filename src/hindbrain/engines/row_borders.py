@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from hindbrain.engines.text import folds
 
-__all__ = ["head_of", "starts_of", "tail_of"]
+__all__ = ["border_of", "head_of", "tail_of"]
 
 _LEAST = 3  # folded characters of a value in a piece; fewer are there by chance
 
@@ -26,7 +26,7 @@ def _longest(form: str, value: str, *, at_end: bool) -> int:
     return 0
 
 
-def starts_of(text: str, size: int, *, at_end: bool) -> int:
+def border_of(text: str, size: int, *, at_end: bool) -> int:
     """Where in a text the last folded characters begin, or where the first ones end."""
     places: Sequence[int] = range(len(text) - 1, -1, -1) if at_end else range(1, len(text) + 1)
     for place in places:
