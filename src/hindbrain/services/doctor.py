@@ -8,7 +8,7 @@ from typing import Any
 from hindbrain import __version__
 from hindbrain.domain.brain import MEDULLA, Brain
 from hindbrain.domain.caller import Caller
-from hindbrain.domain.claim import outdated, parse
+from hindbrain.domain.claim import parse
 from hindbrain.domain.errors import HindbrainError, StoreBehind
 from hindbrain.domain.ledger import breaks
 from hindbrain.domain.migration import AMBIGUOUS
@@ -20,9 +20,10 @@ from hindbrain.policy.limits import AGED_OUT_HOURS, DAY_MS, HOUR_MS, MEDULLA_SOF
 from hindbrain.services import anchors
 from hindbrain.services.audience import Audience
 from hindbrain.services.brains import Brains, OpenBrain, repository_ways
+from hindbrain.services.claim_health import returned
 from hindbrain.services.contract import Contract
 from hindbrain.services.counters import BEATS, Counters, week_end, week_of
-from hindbrain.services.doctor_audience import shown_warnings
+from hindbrain.services.doctor_audience import shown_warnings, unreachable
 from hindbrain.services.doctor_sections import diagnosed, sections, warning
 from hindbrain.services.doctor_text import doctor_text
 from hindbrain.services.embedding import Embedding
@@ -46,7 +47,6 @@ from hindbrain.services.reconcile import KEPT_OUT, Reconciler, kept_out_fix
 from hindbrain.services.recovery import Recovery, index_problem
 from hindbrain.services.routing import Router
 from hindbrain.services.rows import DEMOTION
-from hindbrain.stores.files import digest_of
 from hindbrain.stores.home import Home
 from hindbrain.stores.migration_backup import MigrationBackup
 from hindbrain.stores.passphrase_file import PassphraseFile
@@ -135,7 +135,7 @@ class Doctor:
         if not self._audience.reads_all(caller):
             own = self._audience.names(caller)
             warnings = shown_warnings(warnings, own)
-            rows = [one if (one["root"] or MEDULLA) in own else one | _unreachable(one) for one in rows]
+            rows = [one if (one["root"] or MEDULLA) in own else one | unreachable(one) for one in rows]
             findings = [one for one in findings if one["brain"] in own]
             memory["demotion_pending"] = [one for one in memory["demotion_pending"] if one["store_brain"] in own]
         diagnoses = self._recovery.diagnoses(
@@ -279,23 +279,7 @@ class Doctor:
                 warnings.append(
                     warning("warn", "future_created", f"{name}#{version.slug} was created in the future", "check the clock")
                 )
-            self._returned(opened, version.slug, version.digest, version.active, warnings)
-
-    @staticmethod
-    def _returned(opened: OpenBrain, slug: str, digest: str, active: bool, warnings: list[dict[str, Any]]) -> None:
-        """Old text that is live again without an act of ours: copied back by hand, or brought by a merge."""
-        versions = opened.store.versions(slug)
-        if len(versions) < 2:
-            return
-        earlier = versions[1:]
-        if active and any(one.digest == digest for one in earlier):
-            act = opened.store.entries(after=versions[0].version - 1, limit=1)
-            if act and act[0].channel == "file":
-                text = f"{opened.brain.name}#{slug} is live again with a text that was superseded"
-                warnings.append(warning("warn", "resurrected", text, "keep it with memorize, or grade it with learn"))
-        elif not active and any(digest_of(outdated(one.text)) == digest for one in earlier):
-            text = f"{opened.brain.name}#{slug} is a history file that was copied back"
-            warnings.append(warning("warn", "unattributed_change", text, "write the belief anew with memorize"))
+            warnings += returned(opened, version.slug, version.digest, version.active)
 
     def _memory(self, caller: Caller, warnings: list[dict[str, Any]]) -> dict[str, Any]:
         now = self._clock()
@@ -508,8 +492,3 @@ class Doctor:
 
 def _file_warning(one: FileProblem) -> dict[str, Any]:
     return warning("warn", one.kind, f"{one.path}: {one.why}", one.fix)
-
-
-def _unreachable(row: dict[str, Any]) -> dict[str, Any]:
-    """Why a brain of somebody else cannot be opened is not told: the reason may name its files."""
-    return {"unreachable": "it cannot be opened"} if "unreachable" in row else {}

@@ -5,7 +5,7 @@ from typing import Any
 
 from hindbrain.services.doctor_sections import warning
 
-__all__ = ["counted_by_kind", "shown_warnings"]
+__all__ = ["counted_by_kind", "shown_warnings", "unreachable"]
 
 
 def shown_warnings(warnings: Iterable[dict[str, Any]], own: frozenset[str]) -> list[dict[str, Any]]:
@@ -27,3 +27,8 @@ def counted_by_kind(warnings: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
         {**warning(level, kind, f"{brain}: {number} of this kind", "run hindbrain doctor in that repository"), "brain": brain}
         for (brain, level, kind), number in numbers.items()
     ]
+
+
+def unreachable(row: dict[str, Any]) -> dict[str, Any]:
+    """Why a brain of somebody else cannot be opened is not told: the reason may name its files."""
+    return {"unreachable": "it cannot be opened"} if "unreachable" in row else {}

@@ -239,11 +239,9 @@ class Writer(CardWriting, ExperienceWriting, ModelCallWriting, MissionWriting, P
 
     def delete_evidence(self, ids: Collection[EvidenceId], *, at: int) -> tuple[EvidenceId, ...]:
         """Mark rows as deleted: no read shows them any more, and nothing finds them. Those that were live."""
-        ...
 
     def erase_evidence(self, ids: Collection[EvidenceId]) -> int:
         """Delete rows for good: text, words, vectors, and that cards cite them."""
-        ...
 
     def observed(self, ids: Collection[EvidenceId]) -> dict[EvidenceId, Evidence]:
         """Live rows of evidence as this transaction sees them."""
@@ -251,25 +249,18 @@ class Writer(CardWriting, ExperienceWriting, ModelCallWriting, MissionWriting, P
 
     def put_source(self, source: Source) -> None:
         """Note how far a source was taken in; one note per source and scope."""
-        ...
 
     def put_mark(self, mark: Mark) -> None:
         """Note something beside a claim; one note per slug and kind, the last one stays."""
-        ...
 
-    def redact_mark(self, mark: Mark) -> None:
-        """Replace a note so that no byte of the old one is left."""
-        ...
+    def redact_mark(self, mark: Mark) -> None: ...  # like put_mark, and no byte of the old note is left
 
     def drop_mark(self, slug: str, kind: str) -> None: ...
 
     def put_tombstone(self, fingerprint: str, *, at: int, by: str, reason: str) -> None:
         """Remember a value that must not come back; the first reason stays."""
-        ...
 
-    def redact_tombstones(self, reason: str, *, to: str) -> int:
-        """Replace the reason of every tombstone that has it; how many there were."""
-        ...
+    def redact_tombstones(self, reason: str, *, to: str) -> int: ...  # how many had the reason and have the other one now
 
     def drop_tombstone(self, fingerprint: str) -> bool: ...
 
@@ -395,11 +386,9 @@ class BrainStore(CardReading, ExperienceReading, ModelCallReading, MissionReadin
 
     def evidence_at(self, turns: Sequence[int]) -> dict[int, Evidence]:
         """Live rows by turn."""
-        ...
 
     def each_evidence(self, where: Where | None = None) -> Iterator[Evidence]:
         """Every live row, by the order in which they came. Streams."""
-        ...
 
     def evidence_page(
         self, where: Where, *, anchor_id: str | None = None, limit: int, after: tuple[int, int] | None = None, newest: bool = True
@@ -467,17 +456,13 @@ class BrainStore(CardReading, ExperienceReading, ModelCallReading, MissionReadin
 
     def marks(self, *, slugs: Sequence[str] | None = None, kind: str | None = None) -> tuple[Mark, ...]: ...
 
-    def tombstone_reasons(self) -> tuple[str, ...]:
-        """The different reasons why values were rejected or forgotten here."""
-        ...
+    def tombstone_reasons(self) -> tuple[str, ...]: ...  # the different ones
 
     def tombstones(self, fingerprints: Sequence[str]) -> frozenset[str]:
         """Which of these fingerprints were rejected or forgotten here."""
-        ...
 
     def boot(self) -> tuple[BootEntry, ...]:
         """All boot entries, by key."""
-        ...
 
     def anchors(self, slugs: Sequence[str]) -> dict[str, dict[str, str]]:
         """slug -> path -> digest as put_anchors left it."""
