@@ -88,6 +88,8 @@ class _State(MissionsState, TombstoneState):
 
 
 class _Writer(MemoryMissionWriter, MemoryTombstoneWriter):
+    _state: _State
+
     def __init__(self, state: _State) -> None:
         super().__init__(state)
         self._state = state
