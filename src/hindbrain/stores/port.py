@@ -218,7 +218,6 @@ class Writer(CardWriting, ExperienceWriting, ModelCallWriting, MissionWriting, P
 
     def end_claim(self, slug: str, *, expected: int, at: int, ended_act: str) -> None:
         """End the live version without a successor; StaleWrite if `expected` is not the live one."""
-        ...
 
     def erase_claim(self, slug: str) -> None:
         """Delete every version of the claim, its words, marks, anchors and graph. The next version number still grows."""
@@ -303,7 +302,6 @@ class BrainStore(CardReading, ExperienceReading, ModelCallReading, MissionReadin
 
     def head(self) -> tuple[int, str]:
         """Sequence and hash of the last ledger entry; (0, GENESIS) on an empty chain."""
-        ...
 
     def entries(
         self,
@@ -378,7 +376,6 @@ class BrainStore(CardReading, ExperienceReading, ModelCallReading, MissionReadin
 
     def evidence(self, ids: Sequence[EvidenceId], *, deleted: bool = False) -> dict[EvidenceId, Evidence]:
         """Rows by id; with `deleted` also those that are marked so."""
-        ...
 
     def withheld(self) -> dict[int, EvidenceId]:
         """Return turn and id of copies from other brains that no active card cites: recall does not show them."""
@@ -466,7 +463,6 @@ class BrainStore(CardReading, ExperienceReading, ModelCallReading, MissionReadin
 
     def anchors(self, slugs: Sequence[str]) -> dict[str, dict[str, str]]:
         """slug -> path -> digest as put_anchors left it."""
-        ...
 
     def nodes(self, ids: Sequence[str]) -> dict[str, Node]: ...
 
