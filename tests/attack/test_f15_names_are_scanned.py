@@ -132,3 +132,15 @@ def test_l13_no_steering_sign_reaches_a_rendered_line(world: World, sign: str) -
         rendered = answer.get("rendered", "")
         assert not [c for c in rendered if c not in "\n\t" and unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp")], rendered
     assert not [row["source_agent"] for row in answers[2]["claims"] if not row["source_agent"].isprintable()]
+
+
+@pytest.mark.parametrize("where", ["analysis", "repository", "directory"])
+def test_f15_a_secret_names_no_analysis_and_no_repository_in_it(world: World, where: str) -> None:
+    root = world.brain("x")
+    repo = {"name": TOKEN if where == "repository" else "x", "path": f"{root}/{TOKEN}" if where == "directory" else root}
+
+    answer = world.at(root).call("federate", name=TOKEN if where == "analysis" else "both", repos=[repo])
+
+    assert answer["error"]["code"] == "hygiene"
+    assert everything(world.home.path, Path(root)) == []
+    assert not [brain for brain in world.home.projects() if (brain.root or "").startswith("analysis:")]

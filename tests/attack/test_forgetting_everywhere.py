@@ -153,6 +153,26 @@ def _hooks(agent: Actor, person: Actor, root: str) -> None:
         agent.call("hosts.event", host="claude-code", event=event, payload=payload)
 
 
+def _repeated(agent: Actor, person: Actor, root: str) -> None:
+    """The same sentence several times in one row: after a list mark, in a quotation, at the end."""
+    done(agent.call("record", text=f"{SIBLING} {TEXT} We met.\n- {TEXT}\n> {TEXT}\nThen we left. {TEXT}"))
+    done(agent.call("cowork.session.close", session_id="s", capture=True, execute=True))
+    done(agent.call("record", text=SIBLING, source=f"said: {TEXT}", tags=[WORDS[:60]]))
+
+
+def _reasons(agent: Actor, person: Actor, root: str) -> None:
+    """What somebody writes beside an act."""
+    first, second = (done(agent.call("record", text=f"{SIBLING} Number {one}."))["evidence_id"] for one in ("one", "two"))
+    made = {"statement": "Gulls rest on the pier.", "content": "Seen twice.", "tier": "shu", "supporting_refs": [first]}
+    card = done(agent.call("knowledge.distill", **made))["card_id"]
+    done(agent.call("knowledge.annotate", card_id=card, reason=TEXT, metadata={"note": [TEXT]}))
+    done(agent.call("knowledge.edit", card_id=card, statement="Gulls rest on piers.", reason=TEXT))
+    done(agent.call("knowledge.link", card_id=card, evidence_id=second, role="supporting", note=TEXT))
+    done(agent.call("knowledge.unlink", card_id=card, evidence_id=second, role="supporting", reason=TEXT))
+    done(agent.call("memory.delete", evidence_id=second, reason=TEXT))
+    done(person.call("reject", claim="Otter", value="The otter sleeps under the southern bridge.", reason=TEXT))
+
+
 PLANTS: tuple[Callable[[Actor, Actor, str], None], ...] = (
     _claims,
     _evidence,
@@ -160,6 +180,8 @@ PLANTS: tuple[Callable[[Actor, Actor, str], None], ...] = (
     _boot,
     _letters,
     _bus,
+    _repeated,
+    _reasons,
     _partner,
     _experience,
     _delegation,
@@ -195,8 +217,18 @@ def test_f39_a_forgotten_claim_leaves_no_byte_in_any_store(any_world: World, aga
     assert [place for needle in NEEDLES for place in places_with(any_world, needle)] == [], "tables of a server, too"
     assert "git history" in answer["rendered"]
     reached = answer["reached"][0]
-    assert set(reached["also"]) == {"evidence", "experience", "boot_memory", "letters", "messages", "battery", "exports"}
+    assert set(reached["also"]) == {
+        "evidence",
+        "experience",
+        "boot_memory",
+        "letters",
+        "messages",
+        "battery",
+        "exports",
+        "reasons",
+    }
     assert "not_reached" not in reached
+    assert any_world.at(root).call("ledger.verify")["intact"] is True
     kept = json.dumps(any_world.at(root).call("boot_memory", action="list")) + json.dumps(any_world.at(root).call("mailbox.show"))
     assert kept.count("grey gull") >= 2, "what says something else stays"
     drained = any_world.at(root).call("cowork.drain", agent_id="b")["messages"]
@@ -217,6 +249,49 @@ def test_f39_forgetting_evidence_or_a_card_walks_the_same_stores(world: World, k
 
     assert residue(world.app.home.path, Path(root, ".hindbrain")) == []
     assert "git history" in answer["rendered"]
+
+
+def test_f39_the_same_words_under_another_label_go_too_and_mentions_are_named(world: World) -> None:
+    root = world.brain("x")
+    agent, person = world.at(root), world.human(root)
+    for label, text in ((LABEL, TEXT), ("Heron copy", TEXT), ("Gulls", SIBLING), ("Both", f"{SIBLING} We saw that {TEXT}")):
+        agent.memorize(label, text)
+
+    answer = done(person.call("forget", claim=LABEL, reason="asked by its author"))
+
+    assert {one["slug"] for one in agent.call("claims")["claims"]} == {"gulls", "both"}
+    assert answer["mentioned_in"] == ["both"]
+    assert "both" in answer["rendered"]
+    done(person.call("forget", claim="both", reason="asked by its author"))
+    assert residue(world.app.home.path) == []
+
+
+def test_f39_a_sentence_in_six_hundred_rows_is_forgotten_in_all(world: World) -> None:
+    root = world.brain("x")
+    person = world.human(root)
+    world.at(root).memorize(LABEL, TEXT)
+    notes = "\n\n".join(f"{TEXT} Note {one}. {'More about gulls. ' * 40}" for one in range(600))
+    done(world.at(root).call("memory.ingest", text=notes, source="notes"))
+
+    done(person.call("forget", claim=LABEL, reason="asked by its author"))
+
+    assert residue(world.app.home.path) == []
+
+
+@pytest.mark.parametrize("act", ["forget", "reject"])
+def test_f39_a_buried_sentence_does_not_return_in_a_text_that_repeats_it(world: World, act: str) -> None:
+    root = world.brain("x")
+    agent, person = world.at(root), world.human(root)
+    agent.memorize(LABEL, TEXT)
+    before = done(agent.call("record", text=f"{SIBLING} {TEXT} We met.\n- {TEXT}"))["evidence_id"]
+    done(person.call(act, claim=LABEL, reason="asked by its author"))
+
+    agent.call("memory.ingest", text=f"{SIBLING}\n\n{TEXT}\n\nWe met.\n\n> {TEXT}\n\n- {TEXT}\n", source="notes")
+
+    rows = agent.call("memory.list", limit=50)["rows"]
+    assert before not in [one["id"] for one in rows]
+    assert "grey gull" in json.dumps(rows)
+    assert "quokkaword" not in json.dumps(rows)
 
 
 def test_f39_another_project_keeps_its_own_words(world: World) -> None:

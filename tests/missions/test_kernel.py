@@ -153,7 +153,7 @@ def test_aol_035_after_a_close_nothing_more_happens(world: World, root: str) -> 
     later = actor.call("mission.event", mission_id=mission, event_type="file_read", target="src/worker.py")
 
     assert closed["proof"]["mission_id"] == mission
-    assert " closed: 1 claim verified: " in closed["rendered"]
+    assert "summary: 1 claim verified: " in closed["rendered"]
     assert said(actor, "mission.status", mission_id=mission)["status"] == "closed"
     assert later["error"]["code"] == "mission_closed"
     assert events(actor, mission)[-1]["event_type"] == "close"

@@ -408,3 +408,15 @@ def test_store_a_copy_is_withheld_until_an_active_card_cites_it(store: BrainStor
     keep(store, a_card("card_b", status=Status.PROMOTED), cites(copied.id, card="card_b"))
 
     assert (candidate, store.withheld()) == ([copied.id], {})
+
+
+def test_store_the_history_of_a_card_is_replaced_and_of_others_stays(store: BrainStore) -> None:
+    observe(store, evidence(E1))
+    one, other = (keep(store, a_card(name), cites(E1, card=name)) for name in ("card_a", "card_b"))
+    before = store.card_events(one.id)
+    with store.writing() as writer:
+        writer.redact_card_events(one.id, [replace(event, reason="[x]") for event in before])
+
+    assert store.card_events(one.id) == tuple(replace(event, reason="[x]") for event in before)
+    assert [event.reason for event in store.card_events(other.id)] == ["why"]
+    assert store.check() == ()

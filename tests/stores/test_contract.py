@@ -1,5 +1,6 @@
 """The contract of the port: what every store answers, on all three of them."""
 
+from dataclasses import replace
 from pathlib import Path
 from threading import Barrier, Thread
 
@@ -281,6 +282,22 @@ def test_store_tombstones_are_known_until_they_are_lifted(store: BrainStore) -> 
     assert lifted == (True, False)
     assert store.tombstones(["f1", "f2", "f3"]) == frozenset({"f1"})
     assert store.tombstones([]) == frozenset()
+
+
+def test_store_words_beside_an_act_are_replaced_and_the_act_stays(store: BrainStore) -> None:
+    mark = Mark(slug="a", kind="graded_wrong", at=1, by="codex", channel="agent", note="private")
+    with store.writing() as writer:
+        for print_, reason in (("f1", "private"), ("f2", "private"), ("f3", "other")):
+            writer.put_tombstone(print_, at=1, by="human", reason=reason)
+        writer.put_mark(mark)
+    with store.writing() as writer:
+        replaced = (writer.redact_tombstones("private", to="[x]"), writer.redact_tombstones("private", to="[x]"))
+        writer.redact_mark(replace(mark, note="[x]"))
+
+    assert replaced == (2, 0)
+    assert store.tombstone_reasons() == ("[x]", "other")
+    assert store.tombstones(["f1", "f2", "f3"]) == frozenset({"f1", "f2", "f3"})
+    assert store.marks() == (replace(mark, note="[x]"),)
 
 
 # --- beside the claims -------------------------------------------------------------------------------------------------------

@@ -214,7 +214,20 @@ def _spaced(text: str) -> str:
     return " ".join(text)
 
 
+SECRETS |= {
+    "e2b": "export E2B=e2b" + "_" + hexa("e2b", 40),
+    "powershell": "$c = ConvertTo-" + 'SecureString "Lk2!kd93Pz" -AsPlainText -Force',
+    "stated, german": "Das Pass" + "wort lautet Blaue7Kuh!Wiese",
+    "stated, french": "le mot de " + "passe est Zx9!kLmn42pq",
+    "stated, spanish": "la contra" + "se\u00f1a es Qm7#tRv2!xLp",
+    "stated, russian": "\u043f\u0430\u0440\u043e\u043b\u044c: Qm7#tRv2!xLp",
+    "stated, chinese": "\u6570\u636e\u5e93\u5bc6\u7801\u662fQm7#tRv2!xLp",
+    "stated, japanese": "\u30d1\u30b9\u30ef\u30fc\u30c9\u306f Qm7#tRv2!xLp \u3067\u3059",
+}
+
 DISGUISES: dict[str, str] = {
+    "json in a string": '{"content": "database:\\n  user: app\\n  pass' + 'word: \\"k9$Lq!2vTz\\""}',
+    "command in a string": '{"cmd": "ssh' + 'pass -p \\"gR4ss-hOpper!9\\" ssh root@10.1.1.1"}',
     "spaced": _spaced(GITHUB),
     "in groups": " ".join(GITHUB[at : at + 8] for at in range(0, len(GITHUB), 8)),
     "zero width": "\u200b".join(GITHUB),
@@ -245,6 +258,12 @@ _PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes(random.Random(7).randbytes(
 _RSA_PUBLIC = "AAAAB3NzaC1yc2EAAAADAQABAAABgQ" + b64("ssh", 340)
 
 INNOCENT: dict[str, str] = {
+    "german rule": "Das Passwort muss mindestens zw\u00f6lf Zeichen lang sein; das Kennwort lautet auf den Namen.",
+    "french rule": "le mot de passe est obligatoire",
+    "spanish rule": "la contrase\u00f1a es obligatoria y la senha \u00e9 opcional",
+    "chinese rule": "\u5bc6\u7801\u662f\u5fc5\u586b\u9879 password_required",
+    "powershell variable": "ConvertTo-SecureString $env:DEPLOY_PASSWORD -AsPlainText -Force",
+    "code in a string": '{"old": "if token == \\"<eof>\\":\\n    raise SyntaxError(\\"unexpected end\\")"}',
     "npm integrity": '"integrity": "sha512-' + b64("npm integrity", 86) + '=="',
     "yarn lock": "  integrity sha512-" + b64("yarn", 86) + "==",
     "sri attribute": '<script src="https://cdn.example.org/a.js" integrity="sha384-' + b64("sri", 64) + '"></script>',

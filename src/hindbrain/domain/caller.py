@@ -54,6 +54,10 @@ class Caller:
     visit: str | None = None  # the visit to the Hall that the call comes from
     passphrase: str | None = field(default=None, repr=False)  # what a person typed to confirm this act
 
+    def reads_all_brains(self, *, wide: bool) -> bool:
+        """A person always; a process of the user unless the machine is not `wide`; an agent without a shell never."""
+        return self.channel is Channel.HUMAN or (wide and self.reads_files)
+
     @property
     def signature(self) -> str | None:
         """The agent's name on one line; None for one that gave none."""

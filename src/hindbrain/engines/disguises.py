@@ -21,6 +21,7 @@ _NOT_HEX = re.compile(r"[^0-9a-fA-F]")
 _HEX = re.compile(r"[0-9a-fA-F]+\Z")
 _ESCAPES = re.compile(r"(?:\\x[0-9a-fA-F]{2}|\\u00[0-9a-fA-F]{2}|&#x?[0-9a-fA-F]{2,3};){4,}+")
 _ONE_ESCAPE = re.compile(r"\\x([0-9a-fA-F]{2})|\\u00([0-9a-fA-F]{2})|&#x([0-9a-fA-F]{2,3});|&#(\d{2,3});")
+_QUOTED_QUOTE = re.compile(r"\\\"")
 _SPACED = re.compile(r"(?<![^\s\"'`])[^\s,|·\"'`]{1,2}(?:[ \t,|·.-]{1,2}[^\s,|·\"'`]{1,2}){15,}+")
 _SEPARATOR = re.compile(r"[ \t,|·.-]{1,2}")
 _GROUPED = re.compile(r"(?<![^\s\"'`:=])[A-Za-z0-9_-]{4,8}(?: [A-Za-z0-9_-]{4,8}){2,}+(?: [A-Za-z0-9_-]{1,8})?")
@@ -124,6 +125,9 @@ def _runs(text: str) -> Iterator[tuple[int, str]]:
     if "\\x" in text or "\\u00" in text or "&#" in text:
         for at, line in _lines_with(_ESCAPES, text):
             yield at, _ONE_ESCAPE.sub(_unescaped, line)
+    if '\\"' in text:  # JSON or code inside of a string
+        for at, line in _lines_with(_QUOTED_QUOTE, text):
+            yield at, line.replace("\\n", "\n").replace("\\t", "\t").replace('\\"', '"').replace("\\\\", "\\")
     for match in _SPACED.finditer(text):
         parts = _SEPARATOR.split(match[0])
         joined = "".join(parts)

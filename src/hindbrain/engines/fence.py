@@ -2,9 +2,9 @@
 
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
-__all__ = ["cut", "fenced", "plain_line", "shares", "shown", "tokens"]
+__all__ = ["cut", "fenced", "plain_line", "quoted", "shares", "shown", "tokens"]
 
 _RUN = re.compile(r"`{3,}")
 _MARK = " [cut]…"
@@ -37,6 +37,12 @@ def fenced(text: str, *, within: int | None = None) -> str:
     if within is None or tokens(_fence(body)) <= within:
         return _fence(body)
     return _fence(_longest(body, lambda part: tokens(_fence(part)) <= within))
+
+
+def quoted(lines: Iterable[str]) -> list[str]:
+    """Lines with words of agents as one block of quoted data, each on one line; nothing when there are none."""
+    rows = [plain_line(line) for line in lines]
+    return [fenced("\n".join(rows))] if rows else []
 
 
 def cut(text: str, within: int) -> str:

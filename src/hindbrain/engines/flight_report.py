@@ -8,6 +8,7 @@ from typing import Any
 from hindbrain.domain.handover import FlightRecord
 from hindbrain.domain.mission import EventType, MissionEvent
 from hindbrain.engines.course import Course
+from hindbrain.engines.fence import quoted
 from hindbrain.policy.missions import COUNTED_OUT
 
 __all__ = ["answers", "rendered"]
@@ -83,21 +84,21 @@ def _reason(event: MissionEvent) -> dict[str, Any] | None:
 def rendered(course: Course, told: dict[str, Any], last: FlightRecord | None) -> str:
     """The four answers as text."""
     spec = course.spec
-    lines = [f"Flight of {spec.mission_id} ({spec.mode.value}, {course.status.value}): {spec.task}", ""]
+    lines = [f"Flight of {spec.mission_id} ({spec.mode.value}, {course.status.value})", *quoted([f"task: {spec.task}"]), ""]
     actions = told["actions"]
     kinds = Counter(one["did"] for one in actions)
     lines.append(f"What was done: {len(actions)} uses of tools" + (f" ({_counted(kinds)})" if kinds else ""))
-    lines += _cut([f"  {one['seq']}. {one['did']} {one['target'] or ''}".rstrip() + f": {one['outcome']}" for one in actions])
+    lines += _cut([f"{one['seq']}. {one['did']} {one['target'] or ''}".rstrip() + f": {one['outcome']}" for one in actions])
     lines.append("For what reason:" if told["reasons"] else "For what reason: none was given")
-    lines += _cut([f"  {one['seq']}. {one['did']}: {one['why']}" for one in told["reasons"]])
+    lines += _cut([f"{one['seq']}. {one['did']}: {one['why']}" for one in told["reasons"]])
     evidence = told["evidence"]
     direct, graph = sum(evidence["direct"].values()), sum(evidence["graph_only"].values())
     lines.append(f"On which evidence: {direct} direct, {graph} from the graph only")
     lines += [f"  {name}: {count}" for name, count in (*evidence["direct"].items(), *evidence["graph_only"].items())]
-    lines += _cut([f"  {one['verdict']}: {one['claim']} ({len(one['event_ids'])} events)" for one in evidence["claims"]])
+    lines += _cut([f"{one['verdict']}: {one['claim']} ({len(one['event_ids'])} events)" for one in evidence["claims"]])
     circles = told["circles"]
-    turned = [f"  {one['seq']}. {one['rule']} {one['message']}".rstrip() for one in circles["warnings"]]
-    turned += [f"  {path} was read {times} times" for path, times in circles["read_again"].items()]
+    turned = [f"{one['seq']}. {one['rule']} {one['message']}".rstrip() for one in circles["warnings"]]
+    turned += [f"{path} was read {times} times" for path, times in circles["read_again"].items()]
     searches = circles["repeated_searches"]
     lines.append(
         f"Where it went in circles: {searches} repeated searches" if turned or searches else "Where it went in circles: nowhere"
@@ -116,6 +117,7 @@ def _counted(kinds: Counter[str]) -> str:
 
 
 def _cut(lines: list[str]) -> list[str]:
+    """The last lines of an answer. They hold words of agents, so they are quoted."""
     if len(lines) <= _SHOWN:
-        return lines
-    return [f"  … {len(lines) - _SHOWN} before", *lines[-_SHOWN:]]
+        return quoted(lines)
+    return quoted([f"… {len(lines) - _SHOWN} before", *lines[-_SHOWN:]])

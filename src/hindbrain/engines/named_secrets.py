@@ -4,6 +4,7 @@ import functools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 
 from hindbrain.engines.secret_values import (
     base64_bytes,
@@ -209,7 +210,8 @@ def _is_basic(value: str) -> bool:
 
 
 def _sentences(line: str) -> Iterator[tuple[str, int, str]]:
-    for match in contexts.STATED.finditer(line):
+    stated = chain(contexts.STATED.finditer(line), () if line.isascii() else contexts.STATED_UNSPACED.finditer(line))
+    for match in stated:
         value = match["value"]
         if _is_stated(value):
             yield "stated_password", match.start("value"), value

@@ -1,10 +1,11 @@
 """Operations on the graph of code, documents and claims: what a question wakes, what an edit reaches, how things connect."""
 
+import posixpath
 from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
-from hindbrain.domain.errors import BrainlessRoot, InvalidParams, PathRefused, UnknownBrain
+from hindbrain.domain.errors import BrainlessRoot, HygieneRefused, InvalidParams, PathRefused, UnknownBrain
 from hindbrain.domain.places import BrainName, Endings, OutputFile, ProjectFile, ProjectRoot, SourcePath
 from hindbrain.domain.read_errors import UnknownNode
 from hindbrain.operations.registry import Effect, operation
@@ -282,7 +283,7 @@ class Repo(Struct, forbid_unknown_fields=True):
     adapter: str = "code"
 
 
-@operation("federate", effect=Effect.WRITE, progress=True, raises=(*_ASKING, PathRefused))
+@operation("federate", effect=Effect.WRITE, progress=True, raises=(*_ASKING, HygieneRefused, PathRefused))
 def federate(
     call: Call,
     repos: Annotated[list[Repo], Meta(description="[{name, path}]: short names and absolute directories")],
@@ -292,6 +293,9 @@ def federate(
 ) -> dict[str, Any]:
     """Put several repositories into one graph of its own, analysis:<name>, and find what binds them. No memory goes along."""
     given = [{"name": one.name, "path": one.path, "adapter": one.adapter} for one in repos]
+    call.house.gateway.check_secrets([name or "", *(one.name for one in repos)], site="federate")
+    # A directory may be called by a digest.
+    call.house.gateway.check_secrets([posixpath.basename(one.path) for one in repos], site="federate", random=False)
     return call.house.graph.federation.federate(
         call.caller,
         repos=given,

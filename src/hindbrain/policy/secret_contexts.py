@@ -26,6 +26,7 @@ __all__ = [
     "QUERY",
     "SQL",
     "STATED",
+    "STATED_UNSPACED",
     "STRONG",
     "STRONG_WORDS",
     "TAIL",
@@ -37,7 +38,17 @@ __all__ = [
 TELLING_PARTS = (
     *("secret", "token", "pass", "key", "pwd", "cred", "auth", "psk", "otp", "cookie", "sess", "bearer", "mnemonic"),
     *("identified by", "phrase", "login", ":$", " -u", " -a", "pw:", "pw ", "pw=", "sig=", "signature=", "_pat", "seed", "-us"),
-    *(":5432:", ":5433:", ":3306:", ":*:", ":{s", "pin ", "account", "machine ", "jdbc:oracle", "default login"),
+    *(":5432:", ":5433:", ":3306:", ":*:", ":{s", "securestring", "pin ", "account", "machine ", "jdbc:oracle", "default login"),
+    # "Password" in other languages, as a text without look-alike letters has it.
+    *("kennwort", "contrase", "senha", "wachtwoord", "haslo", "parola", "l\u00f6senord", "adgangskode", "salasana", "jelszo"),
+    *(
+        "\u043fapo\u043b",
+        "\u5bc6\u7801",
+        "\u5bc6\u78bc",
+        "\u53e3\u4ee4",
+        "\u30d1\u30b9\u30ef\u30fc\u30c9",
+        "\ube44\ubc00\ubc88\ud638",
+    ),
 )
 STRONG = frozenset(
     {
@@ -128,6 +139,7 @@ LOGINS = (  # the first one reaches over lines
         r"]{0,300}?\s-(?:store|key)pass|htpasswd\s{1,4}-\w*b\w*\s{1,4}\S{1,100}\s{1,4}\S{1,60})"
         r"[ =]{1,4}[\"']?(?P<value>[^\s\"']{4,200})"
     ),
+    re.compile(r"ConvertTo-SecureString\b[^\n|]{0,100}?[\"'](?P<value>[^\"'\n$]{4,200})[\"'][^\n|]{0,60}?-AsPlainText", re.I),
     re.compile(r"\bmysql(?:dump|admin|import|sh)?\b[^\n|]{0,200}?\s-p[\"']?(?P<value>[^\s\"'=-][^\s\"']{3,200})"),
     re.compile(r"jdbc:oracle:\w{2,10}:[^\s/@:]{1,60}/(?P<value>[^\s@]{3,100})@"),
     re.compile(r"-pass(?:in|out)?\s{1,4}pass:(?P<value>[^\s\"']{4,200})"),
@@ -137,17 +149,30 @@ LOGINS = (  # the first one reaches over lines
     ),
 )
 HASHED = 2  # the row for lines of /etc/shadow and .htpasswd, whose values begin with a dollar sign
+_FOREIGN = (
+    "kennwort|zugangsdaten|mot de passe|contrase(?:\u00f1|n)a|senha|wachtwoord|haslo|parola|l\u00f6senord|adgangskode|salasana|"
+    "jelsz(?:o|\u00f3)|\u043fapo\u043b(?:\u044c|e\u043c)"
+)
+_UNSPACED = (
+    "\u5bc6\u7801|\u5bc6\u78bc|\u53e3\u4ee4|\u30d1\u30b9\u30ef\u30fc\u30c9|\ube44\ubc00\ubc88\ud638"  # languages without spaces
+)
 _SUBJECT = (
-    r"(?:pass[ -]?words?|pass[ -]?phrase|pass[ -]?code|passwort|pwd|pw|pin|(?:api|access|auth|bot|bearer|deploy|"
+    rf"(?:{_FOREIGN}|"
+    r"pass[ -]?words?|pass[ -]?phrase|pass[ -]?code|passwort|pwd|pw|pin|(?:api|access|auth|bot|bearer|deploy|"
     r"admin|client|app|root|master)[ _-]?(?:token|secret|key)|"
     r"(?:encryption|signing|private|secret|wallet|hmac|aes|shared|session|license)[ _-]?(?:key|seed)|secret|"
     r"token|creds?|credentials?|login|seed)"
 )
 STATED = re.compile(
     rf"(?<![\w:/.-]){_SUBJECT}(?P<between>(?:[ \t]{{1,3}}[\w.@/'’()-]{{1,40}}){{0,7}}?)[ \t]{{0,3}}"
-    r"(?:\b(?:is|was|are|equals|becomes|ist|es|to|as|of|reads|remains)\b[ \t]{0,3}(?:now|still|currently|just)"
+    r"(?:\b(?:is|was|are|equals|becomes|ist|lautet|est|es|\u00e9|\u00e8|jest|\u00e4r|to|as|of|reads|remains)\b"
+    r"[ \t]{0,3}(?:now|still|currently|just)"
     r"?[ \t]{0,3}:?|=|:|->|→|–|—|-)[ \t]{0,3}[\"'`“‘*]{0,2}(?P<value>[^\s\"'`”’]{6,200})",
     re.I,
+)
+STATED_UNSPACED = re.compile(
+    rf"(?:{_UNSPACED})[ \t]{{0,3}}(?:\u662f|\u4e3a|\u70ba|\u306f|\u304c|\ub294|\uc740|[:=])[ \t]{{0,3}}:?[ \t]{{0,3}}"
+    r"[\"'`“‘\u300c]{0,2}(?P<value>[!-~]{6,200})"
 )
 BESIDE = re.compile(
     rf"\b(?:with|using|use|via|and|the|,|/)[ \t]{{1,3}}(?:the[ \t]{{1,3}})?{_SUBJECT}[ \t]{{1,3}}[\"'`“]{{0,2}}(?P<valu"

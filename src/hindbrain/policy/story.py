@@ -60,6 +60,7 @@ SENTENCES: dict[str, str] = {
     "card.updated": "noted something on a {tier} card",
     "card.published_anchor": "published a {tier} card",
     "card.forgotten": "forgot a card",
+    "card.redacted": "removed forgotten words from the history of a card",
     "card.held": "held back a card of another program",
     "adoption.recorded": "recorded an outcome: {signal} of {track}",
     "adoption.import": "imported outcomes",

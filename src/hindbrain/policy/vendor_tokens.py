@@ -92,6 +92,7 @@ VENDOR_TOKENS: tuple[VendorToken, ...] = (
     _v("render", "rnd_", rf"{_B}rnd_{_NUM}{{28,40}}{_E}"),
     _v("supabase", "sbp_ sb_secret_", rf"{_B}(?:sbp_(?:v0_)?{_HEX}{{40}}{_E}|sb_secret_{_URL}{{20,}})"),
     _v("planetscale", "pscale_", rf"{_B}pscale_(?:tkn|pw|oauth)_[A-Za-z0-9_.=-]{{32,}}"),
+    _v("e2b", "e2b_", rf"{_B}e2b_{_HEX}{{40}}{_E}"),
     _v("neon", "napi_", rf"{_B}napi_[a-z0-9]{{50,}}"),
     _v("databricks", "dapi dose dkea", rf"{_B}(?:dapi|dose|dkea){_HEX}{{32}}(?:-\d)?{_E}"),
     _v("hashicorp vault", "hvs. hvb. hvr.", rf"{_B}hv[sbr]\.{_URL}{{24,}}"),

@@ -1,4 +1,4 @@
-"""The audience of events: a person hears of every brain, an agent of its own project and of the medulla."""
+"""The audience of a brain: a person hears of every brain, an agent of its own project and of the medulla."""
 
 from collections.abc import Callable
 
@@ -12,10 +12,17 @@ __all__ = ["Audience"]
 
 
 class Audience:
-    """Decides which events reach which caller. Labels, agents and ids of another project never reach an agent."""
+    """Decides which events and findings reach which caller. Labels, agents and ids of another project never reach an agent.
 
-    def __init__(self, brains: Brains) -> None:
+    `wide` is whether this machine lets anybody but a person read across projects."""
+
+    def __init__(self, brains: Brains, *, wide: bool) -> None:
         self._brains = brains
+        self._wide = wide
+
+    def reads_all(self, caller: Caller) -> bool:
+        """Whether a caller may read about every brain: a person, and a process of the user unless that is switched off."""
+        return caller.reads_all_brains(wide=self._wide)
 
     def names(self, caller: Caller) -> frozenset[str]:
         """The brains whose events an agent may hear."""

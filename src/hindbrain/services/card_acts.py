@@ -12,7 +12,9 @@ from hindbrain.engines.text import terms
 from hindbrain.services.gateway import recorded
 from hindbrain.stores.port import Writer
 
-__all__ = ["card_terms", "said", "tell", "told"]
+__all__ = ["REDACTED", "card_terms", "said", "tell", "told"]
+
+REDACTED = "card.redacted"  # words that a person forgot were taken out of the history of a card
 
 
 def card_terms(card: Card) -> list[str]:

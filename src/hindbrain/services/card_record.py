@@ -5,7 +5,7 @@ from typing import Any
 from hindbrain.domain.card import Card, CardEvent
 from hindbrain.domain.ledger import Break, Entry
 from hindbrain.domain.stored import stored_json
-from hindbrain.services.card_acts import said, told
+from hindbrain.services.card_acts import REDACTED, said, told
 from hindbrain.stores.port import BrainStore
 
 __all__ = ["CardRecord"]
@@ -25,6 +25,7 @@ class CardRecord:
         self._events: dict[int, CardEvent] = {event.seq: event for event in store.card_events()}
         self._words: dict[str, tuple[int, str]] = {}  # card -> the last entry that tells its words
         self._bare: dict[int, str] = {}  # entries without an event -> card
+        self._reworded: dict[int, CardEvent] = {}  # events whose words are not those of their entry
         self._found: list[Break] = []
 
     def see(self, entry: Entry) -> None:
@@ -35,13 +36,27 @@ class CardRecord:
             self._words.pop(entry.subject, None)
             return
         payload = _payload(entry)
+        if entry.act == REDACTED:
+            self._redacted(payload)
+            return
         if isinstance(words := payload.get("says"), str):
             self._words[entry.subject] = (entry.seq, words)
         event = self._events.pop(entry.seq, None)
         if event is None:
             self._bare[entry.seq] = entry.subject
-        elif self._differs(entry, event, payload):
-            self._found.append(Break(seq=entry.seq, reason=f"the history of {event.card_id} tells it otherwise"))
+            return
+        if self._differs(entry, event, payload):
+            self._found.append(_otherwise(event))
+        elif not payload.get("imported") and told(self._salt, event.reason, event.metadata) != payload.get("told"):
+            self._reworded[entry.seq] = event
+
+    def _redacted(self, payload: dict[str, Any]) -> None:
+        """Events without words that a person forgot: they are held against what the forgetting recorded of them."""
+        words = payload.get("words")
+        for seq, digest in words.items() if isinstance(words, dict) else ():
+            event = self._reworded.get(int(seq)) if seq.isdigit() else None
+            if event is not None and told(self._salt, event.reason, event.metadata) == digest:
+                del self._reworded[event.seq]
 
     def _differs(self, entry: Entry, event: CardEvent, payload: dict[str, Any]) -> bool:
         names = (f"{_ACT}{event.type.value}", event.card_id, event.actor, event.channel)
@@ -50,11 +65,10 @@ class CardRecord:
         if payload.get("imported"):
             return False  # what happened elsewhere is told in the words of elsewhere
         way = (event.before.value if event.before else None, event.after.value if event.after else None)
-        words = told(self._salt, event.reason, event.metadata)
-        return way != (payload.get("from"), payload.get("to")) or words != payload.get("told")
+        return way != (payload.get("from"), payload.get("to"))
 
     def breaks(self) -> list[Break]:
-        made = list(self._found)
+        made = [*self._found, *map(_otherwise, self._reworded.values())]
         made += [
             Break(seq=seq, reason=f"the history of {card} has no event for it")
             for seq, card in self._bare.items()
@@ -68,6 +82,10 @@ class CardRecord:
             if words and seq <= self._until and words != said(self._salt, card):
                 made.append(Break(seq=seq, reason=f"what {card.id} says is not what it recorded"))
         return made
+
+
+def _otherwise(event: CardEvent) -> Break:
+    return Break(seq=event.seq, reason=f"the history of {event.card_id} tells it otherwise")
 
 
 def _payload(entry: Entry) -> dict[str, Any]:

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from hindbrain import __version__
-from hindbrain.domain.brain import Brain
+from hindbrain.domain.brain import MEDULLA, Brain
 from hindbrain.domain.caller import Caller
-from hindbrain.domain.claim import outdated, parse
+from hindbrain.domain.claim import parse
 from hindbrain.domain.errors import HindbrainError, StoreBehind
 from hindbrain.domain.ledger import breaks
 from hindbrain.domain.migration import AMBIGUOUS
@@ -18,9 +18,12 @@ from hindbrain.engines.fixes import command_of
 from hindbrain.engines.tool_surface import tool_surface
 from hindbrain.policy.limits import AGED_OUT_HOURS, DAY_MS, HOUR_MS, MEDULLA_SOFT_CAP, MEDULLA_WARN_AT
 from hindbrain.services import anchors
+from hindbrain.services.audience import Audience
 from hindbrain.services.brains import Brains, OpenBrain, repository_ways
+from hindbrain.services.claim_health import returned
 from hindbrain.services.contract import Contract
 from hindbrain.services.counters import BEATS, Counters, week_end, week_of
+from hindbrain.services.doctor_audience import shown_warnings, unreachable
 from hindbrain.services.doctor_sections import (
     STALE_BINDING,
     cause_of,
@@ -54,7 +57,6 @@ from hindbrain.services.reconcile import KEPT_OUT, Reconciler, kept_out_fix
 from hindbrain.services.recovery import Recovery, index_problem
 from hindbrain.services.routing import Router
 from hindbrain.services.rows import DEMOTION
-from hindbrain.stores.files import digest_of
 from hindbrain.stores.home import Home
 from hindbrain.stores.migration_backup import MigrationBackup
 from hindbrain.stores.passphrase_file import PassphraseFile
@@ -87,9 +89,11 @@ class Doctor:
         files: HomeFiles,
         faults: EvidenceFaults,
         scan: HygieneScan,
+        audience: Audience,
     ) -> None:
         self._faults = faults
         self._scan = scan
+        self._audience = audience
         self._files = files
         self._letters = letters
         self._cowork = cowork
@@ -143,6 +147,12 @@ class Doctor:
         findings = self._scan.findings(caller, self._all()) if deep else []
         warnings += [finding_warning(one) for one in findings]
         self._places(warnings)
+        if not self._audience.reads_all(caller):
+            own = self._audience.names(caller)
+            warnings = shown_warnings(warnings, own)
+            rows = [one if (one["root"] or MEDULLA) in own else one | unreachable(one) for one in rows]
+            findings = [one for one in findings if one["brain"] is None or one["brain"] in own]
+            memory["demotion_pending"] = [one for one in memory["demotion_pending"] if one["store_brain"] in own]
         diagnoses = self._recovery.diagnoses(
             caller, scope=scope, available=available, missing=missing, observed=observed, hits=hits
         )
@@ -172,7 +182,7 @@ class Doctor:
             "memory": memory,
             **({"cowork": bus} if (bus := self._cowork(caller)) is not None else {}),
             "brains": rows,
-            "findings": findings,
+            "findings": [{key: value for key, value in one.items() if key != "brain"} for one in findings],
             "warnings": warnings,
             "notes": notes,
             "probable_causes": [*(cause_of(one) for one in diagnoses), *([STALE_BINDING] if suspected else [])],
@@ -286,23 +296,7 @@ class Doctor:
                 warnings.append(
                     warning("warn", "future_created", f"{name}#{version.slug} was created in the future", "check the clock")
                 )
-            self._returned(opened, version.slug, version.digest, version.active, warnings)
-
-    @staticmethod
-    def _returned(opened: OpenBrain, slug: str, digest: str, active: bool, warnings: list[dict[str, Any]]) -> None:
-        """Old text that is live again without an act of ours: copied back by hand, or brought by a merge."""
-        versions = opened.store.versions(slug)
-        if len(versions) < 2:
-            return
-        earlier = versions[1:]
-        if active and any(one.digest == digest for one in earlier):
-            act = opened.store.entries(after=versions[0].version - 1, limit=1)
-            if act and act[0].channel == "file":
-                text = f"{opened.brain.name}#{slug} is live again with a text that was superseded"
-                warnings.append(warning("warn", "resurrected", text, "keep it with memorize, or grade it with learn"))
-        elif not active and any(digest_of(outdated(one.text)) == digest for one in earlier):
-            text = f"{opened.brain.name}#{slug} is a history file that was copied back"
-            warnings.append(warning("warn", "unattributed_change", text, "write the belief anew with memorize"))
+            warnings += returned(opened, version.slug, version.digest, version.active)
 
     def _memory(self, caller: Caller, warnings: list[dict[str, Any]]) -> dict[str, Any]:
         now = self._clock()
@@ -334,7 +328,8 @@ class Doctor:
             except (HindbrainError, OSError) as failure:
                 # The table of brains names this one as unreachable; its numbers are simply not known here.
                 volume[brain.name] = -1
-                warnings.append(warning("warn", "uncounted", f"{brain.name}: {failure}", None))
+                uncounted = warning("warn", "uncounted", f"{brain.name}: {failure}", None)
+                warnings.append({**uncounted, "brain": brain.name})
         active = volume.get("medulla", 0)
         if active >= MEDULLA_WARN_AT:
             text = f"the medulla holds {active} claims"
@@ -399,7 +394,7 @@ class Doctor:
         return count
 
     def _places(self, warnings: list[dict[str, Any]]) -> None:
-        warnings += [file_warning(one) for one in self._files.of_home()]
+        warnings += [{**file_warning(one), "brain": one.brain} for one in self._files.of_home()]
         for path in self._home.token_files:
             if not path.exists():
                 continue

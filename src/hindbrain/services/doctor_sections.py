@@ -76,7 +76,8 @@ def cause_of(one: dict[str, Any]) -> str:
 
 def finding_warning(one: dict[str, Any]) -> dict[str, Any]:
     text = f"{one['path']}: line {one['line']} looks like {one['pattern_class']}"
-    return warning("warn", "hygiene", text, _LETTER_FIX if one["path"].endswith(".jsonl") else _CLAIM_FIX)
+    fix = _LETTER_FIX if one["path"].endswith(".jsonl") else _CLAIM_FIX
+    return {**warning("warn", "hygiene", text, fix), "brain": one["brain"]}
 
 
 def warning(level: str, kind: str, text: str, fix: object) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 from hindbrain.domain.brain import Brain, born_in
@@ -16,7 +17,7 @@ from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.card_erasure import CardErasure
 from hindbrain.services.consolidation import forget_slug
 from hindbrain.services.evidence_erasure import EvidenceErasure
-from hindbrain.services.experience.erasing import ExperienceErasure
+from hindbrain.services.experience.erasing import ExperienceErasure, Value
 from hindbrain.services.forgetting import OUT_OF_REACH, Forgetting, walk_sentence
 from hindbrain.services.gateway import STANDS_ALONE, Gateway, fingerprints
 from hindbrain.services.missions.erasing import MissionErasure, Reached, sentence
@@ -26,6 +27,8 @@ from hindbrain.stores.migration_backup import erase_from_backups
 from hindbrain.stores.port import Version
 
 __all__ = ["Erasure"]
+
+_VERSIONS_MOST = 10_000_000
 
 
 class Erasure:
@@ -181,7 +184,11 @@ class Erasure:
             copies: list[dict[str, Any]] = []
             unreached = self._erase_copies(brain, replace(erase, meant=lambda one: _came_from(one, brain, slug)), copies)
             reached = [{"brain": brain.name, "slug": slug, **self._erase(opened, erase)}, *copies]
+            same, mentions = self._other_claims(opened, slug, values)
+            reached += [{"brain": brain.name, "slug": one, **self._erase(opened, replace(erase, slug=one))} for one in same]
         left = f" {len(unreached)} brain(s) could not be looked at." if unreached else ""
+        named = ", ".join(mentions)
+        left += f" It still stands inside of {named}: forget or rewrite what should not keep it." if mentions else ""
         told = sentence(reached) + walk_sentence(reached) + left
         return {
             "ok": True,
@@ -189,8 +196,22 @@ class Erasure:
             "slug": slug,
             "reached": reached,
             "unreached": unreached,
+            "mentioned_in": mentions,
             "rendered": f"Forgot {slug!r} in {len(reached)} place(s).{told} {OUT_OF_REACH}",
         }
+
+    def _other_claims(self, opened: OpenBrain, slug: str, values: Sequence[Claim]) -> tuple[list[str], list[str]]:
+        """Other labels of a brain whose versions all say a forgotten value and nothing else, and labels that mention it."""
+        salt = self._gateway.salt(opened)
+        said = [block.text or block.label for claim in values for block in claim.blocks]
+        value = Value(said, [one for claim in values for one in fingerprints(claim, salt, slug=slug)], salt)
+        held: dict[str, list[str]] = {}
+        for version in chain(opened.store.each_live(), opened.store.ended(limit=_VERSIONS_MOST)):
+            if version.slug != slug:
+                held.setdefault(version.slug, []).append(version.text)
+        touched = {other: texts for other, texts in held.items() if any(map(value.held_by, texts))}
+        same = [other for other, texts in touched.items() if all(_says_only(parse(one), value) for one in texts)]
+        return sorted(same), sorted(set(touched) - set(same))
 
     def _erase_copies(self, home: Brain, erase: "_Erase", reached: list[dict[str, Any]]) -> list[dict[str, str]]:
         """The same in every other brain that took a version from this one: shared copies, and what was carried over by import."""
@@ -283,6 +304,11 @@ class _Erase:
     def means(self, text: str) -> bool:
         """Whether the file with this text is to go."""
         return self.meant(parse(text, fallback_label=self.slug))
+
+
+def _says_only(claim: Claim, value: Value) -> bool:
+    """Whether a claim says a value and nothing else."""
+    return all(set(folds(block.text or block.label)) & set(value.folded) for block in claim.blocks)
 
 
 def _came_from(claim: Claim, brain: Brain, slug: str) -> bool:

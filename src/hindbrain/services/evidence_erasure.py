@@ -1,7 +1,8 @@
 """Erasure of evidence: a forgotten row leaves nothing behind, a rejected value is cut out of the rows that hold it."""
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 from hindbrain.domain.brain import Brain
@@ -10,7 +11,8 @@ from hindbrain.domain.errors import HindbrainError, UnknownEvidence
 from hindbrain.domain.evidence import Evidence, EvidenceId, Provenance
 from hindbrain.domain.ledger import Act
 from hindbrain.engines.chunking import Chunk, without
-from hindbrain.engines.text import folds, query_terms
+from hindbrain.engines.row_borders import border_of, head_of, tail_of
+from hindbrain.engines.text import folds
 from hindbrain.engines.transcripts import Turn
 from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.card_erasure import CardErasure
@@ -23,11 +25,10 @@ from hindbrain.services.forgetting import OUT_OF_REACH, Forgetting, walk_sentenc
 from hindbrain.services.gateway import Gateway, recorded
 from hindbrain.services.missions.erasing import MissionErasure, sentence
 from hindbrain.stores.port import Mark, Writer
-from hindbrain.stores.vector_port import Shelf
 
 __all__ = ["EvidenceErasure"]
 
-_SAME_MOST = 500  # rows with the words of a value that are looked at
+_SENTENCE = 4  # words
 
 
 class EvidenceErasure:
@@ -100,14 +101,9 @@ class EvidenceErasure:
 
     def _copies(self, opened: OpenBrain, row: Evidence) -> list[EvidenceId]:
         """The row itself, and every other one of this brain that says just the same."""
-        same = set(folds(row.content))
-        like = (one.id for one in self._with_words(opened, row.content) if same & set(folds(one.content)))
+        same, value = set(folds(row.content)), Value([row.content], (), self._gateway.salt(opened))
+        like = (one.id for one in _each_with(opened, value) if same & set(folds(one.content)))
         return _there(opened, list(dict.fromkeys((row.id, *like))))
-
-    @staticmethod
-    def _with_words(opened: OpenBrain, text: str) -> list[Evidence]:
-        found = opened.store.find(query_terms(text)[:64], limit=_SAME_MOST, shelf=Shelf.EVIDENCE)
-        return list(opened.store.evidence_at(found.turns).values())
 
     def _erase(self, caller: Caller, opened: OpenBrain, row: Evidence, ids: Sequence[EvidenceId], reason: str) -> dict[str, Any]:
         salt, now = self._gateway.salt(opened), self._clock()
@@ -129,10 +125,21 @@ class EvidenceErasure:
 
     def forget_value(self, caller: Caller, opened: OpenBrain, value: Value) -> int:
         """Erase the rows that hold a forgotten value, deleted ones too; what stood around it stays, as rows of its own."""
-        rows = {row.id: row for text in value.texts for row in self._with_words(opened, text)}
         deleted = [EvidenceId(mark.slug) for mark in opened.store.marks(kind=DELETED)]
-        rows |= opened.store.evidence(deleted, deleted=True)
-        hit = {id_: row for id_, row in rows.items() if value.held_by(row.content)}
+        # A path or a single word is a name that many rows share; only a sentence in a name is the value itself.
+        sentences = Value([text for text in value.texts if len(text.split()) >= _SENTENCE], value.marks, value.salt)
+        hit: dict[EvidenceId, Evidence] = {}
+        named: set[EvidenceId] = set()
+        joins = _Joins(value)
+        for row in chain(opened.store.each_evidence(), opened.store.evidence(deleted, deleted=True).values()):
+            if any(map(sentences.held_by, _told_with(row))):
+                named.add(row.id)
+            holds = value.held_by(row.content)
+            if row.id in named or holds:
+                hit[row.id] = row
+            joins.look_at(row, holds=holds)
+        cut = joins.spans()
+        hit |= {row.id: row for row, _ in cut.values()}
         if not hit:
             return 0
         now, live = self._clock(), set(opened.store.evidence(list(hit)))
@@ -145,8 +152,9 @@ class EvidenceErasure:
             self._batches.put_anew(opened, writer, list(hit.values()), at=now, documents=True)
             for id_, row in hit.items():
                 spans = [(start, end) for mark, start, end in traces_of(row.content, value.salt) if mark in value.marks]
-                if id_ in live and spans:
-                    self._put_parts(writer, row, spans)
+                spans += cut[id_][1] if id_ in cut else []
+                if id_ in live and spans and id_ not in named:
+                    self._put_parts(writer, row, spans, value)
             writer.erase_evidence(list(hit))
         return len(hit)
 
@@ -156,11 +164,10 @@ class EvidenceErasure:
         """Take a rejected value out of the rows that hold it: what stood around it stays, as rows of its own."""
         salt, marks = self._gateway.salt(opened), frozenset(prints)
         hit: dict[EvidenceId, tuple[Evidence, list[tuple[int, int]]]] = {}
-        for text in texts:
-            for row in self._with_words(opened, text):
-                spans = [(start, end) for mark, start, end in traces_of(row.content, salt) if mark in marks]
-                if spans:
-                    hit[row.id] = (row, spans)
+        for row in _each_with(opened, Value(texts, prints, salt)):
+            spans = [(start, end) for mark, start, end in traces_of(row.content, salt) if mark in marks]
+            if spans:
+                hit[row.id] = (row, spans)
         if not hit:
             return 0
         now = self._clock()
@@ -177,11 +184,77 @@ class EvidenceErasure:
         writer.put_mark(note)
         self._put_parts(writer, row, spans)
 
-    def _put_parts(self, writer: Writer, row: Evidence, spans: Sequence[tuple[int, int]]) -> None:
-        """What stood around some spans, as rows of its own."""
+    def _put_parts(self, writer: Writer, row: Evidence, spans: Sequence[tuple[int, int]], value: Value | None = None) -> None:
+        """What stood around some spans, as rows of its own; nothing that holds the value inside of a longer sentence."""
         whole = Chunk(start=0, end=len(row.content))
-        rest = [_piece(row, row.content[part.start : part.end]) for part in without(whole, spans, row.content)]
+        parts = (row.content[part.start : part.end] for part in without(whole, spans, row.content))
+        rest = [_piece(row, part) for part in parts if value is None or not value.held_by(part)]
         writer.put_evidence([(one, self._batches.words(one)) for one in rest])
+
+
+_Key = tuple[str, str | None, int]  # source, thread, which form of the value
+_Place = tuple[int, int]  # of a row in its thread
+_Cut = dict[EvidenceId, tuple[Evidence, list[tuple[int, int]]]]
+
+
+class _Joins:
+    """Finds parts of a value where a document was cut into rows: at the end of one and at the start of the next.
+
+    Both parts may make the value, or one row holds it whole and shares some words with its neighbour."""
+
+    def __init__(self, value: Value) -> None:
+        self._folded = value.folded
+        self._ends: dict[_Key, dict[_Place, tuple[Evidence, int]]] = {}
+        self._starts: dict[_Key, dict[_Place, tuple[Evidence, int]]] = {}
+        self._whole: dict[_Key, set[_Place]] = {}
+
+    def look_at(self, row: Evidence, *, holds: bool) -> None:
+        place = (row.position, row.chunk_index)
+        for number, value in enumerate(self._folded):
+            key = (row.source, row.thread, number)
+            if holds:
+                self._whole.setdefault(key, set()).add(place)
+            if size := tail_of(row.content, value):
+                self._ends.setdefault(key, {})[place] = (row, size)
+            if size := head_of(row.content, value):
+                self._starts.setdefault(key, {})[place] = (row, size)
+
+    def spans(self) -> _Cut:
+        """The rows with a part, and where in their text it is."""
+        found: _Cut = {}
+        for key, ends in self._ends.items():
+            starts, whole = self._starts.get(key, {}), self._whole.get(key, set())
+            for place, (row, size) in ends.items():
+                for after in _following(place):
+                    head = starts[after][1] if after in starts else 0
+                    if after in whole or (head and size + head >= len(self._folded[key[2]])):
+                        begin = border_of(row.content, size, at_end=True)
+                        found.setdefault(row.id, (row, []))[1].append((begin, len(row.content)))
+        for key, starts in self._starts.items():
+            ends, whole = self._ends.get(key, {}), self._whole.get(key, set())
+            known = {after: place for place in (*ends, *whole) for after in _following(place)}
+            for place, (row, size) in starts.items():
+                before = known.get(place)
+                tail = ends[before][1] if before in ends else 0
+                if before in whole or (tail and size + tail >= len(self._folded[key[2]])):
+                    found.setdefault(row.id, (row, []))[1].append((0, border_of(row.content, size, at_end=False)))
+        return found
+
+
+def _following(place: _Place) -> tuple[_Place, ...]:
+    """Where the next row of a thread may be: a piece of the same turn, or the next turn."""
+    position, index = place
+    return ((position, index + 1), (position + 1, 0), (position + 1, index), (position + 1, index + 1))
+
+
+def _each_with(opened: OpenBrain, value: Value) -> Iterator[Evidence]:
+    """Every live row that may hold a value."""
+    return (row for row in opened.store.each_evidence() if value.hinted_in(row.content))
+
+
+def _told_with(row: Evidence) -> tuple[str, ...]:
+    """What somebody wrote about a row, beside its text."""
+    return tuple(filter(None, (row.source, row.wing, row.room, row.thread, row.message, row.speaker, *row.tags)))
 
 
 def _there(opened: OpenBrain, ids: Sequence[EvidenceId]) -> list[EvidenceId]:

@@ -150,9 +150,15 @@ def row_print(salt: str, evidence_id: str) -> str:
 
 
 def traces_of(text: str, salt: str) -> list[Trace]:
-    """What a buried value would look like in a text: the whole, each sentence and line, runs of them, and `label: value`."""
+    """What a buried value would look like in a text: the whole, each sentence and line, runs of them, and `label: value`.
+
+    A value that stands in the text several times has a trace for each place."""
     units = list(_units(text))
-    made: dict[str, Span] = {}
+    made: dict[str, dict[Span, None]] = {}
+
+    def found(value: str, start: int, end: int) -> None:
+        made.setdefault(value, {})[start, end] = None
+
     for form in (0, -1):
         folded = [(folds(text[start:end])[form], start, end) for start, end in units]
         for at, (own, start, end) in enumerate(folded):
@@ -160,20 +166,21 @@ def traces_of(text: str, salt: str) -> list[Trace]:
             for more, _, stop in folded[at : at + _RUN]:
                 run += more
                 if len(run) >= STANDS_ALONE:
-                    made.setdefault(run, (start, stop))
+                    found(run, start, stop)
             if pair := _PAIR.fullmatch(text, start, end):
                 label, value = folds(pair[1])[form], folds(pair[2])[form]
-                made.setdefault(f"{label}\x1f{value}", (start, end))
+                found(f"{label}\x1f{value}", start, end)
                 if len(value) >= STANDS_ALONE:
-                    made.setdefault(value, (start, end))
+                    found(value, start, end)
             if len(own) < STANDS_ALONE and len(units) == 1 and own:
-                made.setdefault(f"{own}\x1f{own}", (start, end))
+                found(f"{own}\x1f{own}", start, end)
         whole = folds(text)[form]
         if len(whole) >= STANDS_ALONE:
-            made.setdefault(whole, (0, len(text)))
+            found(whole, 0, len(text))
         if text.isascii():
             break
-    return [(recorded(salt, value), start, end) for value, (start, end) in made.items()]
+    marked = ((recorded(salt, value), spans) for value, spans in made.items())
+    return [(mark, start, end) for mark, spans in marked for start, end in spans]
 
 
 def _units(text: str) -> Iterator[Span]:

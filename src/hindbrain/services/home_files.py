@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from hindbrain.domain.brain import fingerprint
 from hindbrain.services.boot import boot_text, show_boot
 from hindbrain.services.brains import OpenBrain
 from hindbrain.services.embedder import Embedder, ModelState
@@ -12,10 +13,11 @@ from hindbrain.stores.documents import DamagedDocument, Remedy, damaged_document
 from hindbrain.stores.home import Home
 from hindbrain.stores.model import first_damage
 
-__all__ = ["FileProblem", "HomeFiles"]
+__all__ = ["OTHER_BRAIN", "FileProblem", "HomeFiles"]
 
 _MISSIONS = 50  # whose files are compared with the store, the latest first; a mission writes its own again when it goes on
 _FIX = "hindbrain doctor --fix"
+OTHER_BRAIN = "(another brain)"  # a directory of the home that no known root explains
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +30,7 @@ class FileProblem:
     fix: str
     repair: Callable[[], None] | None = None
     action: str = ""
+    brain: str | None = None  # whose file it is; None for a file of the whole home
 
 
 class HomeFiles:
@@ -82,7 +85,7 @@ class HomeFiles:
     def _document(self, one: DamagedDocument) -> FileProblem:
         if one.document.remedy is Remedy.KEEP:
             fix = f"restore {one.path.name} from a copy, or move it away; nothing is written over it"
-            return FileProblem(kind="file_damaged", path=one.path, why=one.why, fix=fix)
+            return FileProblem(kind="file_damaged", path=one.path, why=one.why, fix=fix, brain=self._owner(one.path))
         return FileProblem(
             kind="file_damaged",
             path=one.path,
@@ -90,7 +93,16 @@ class HomeFiles:
             fix=_FIX,
             repair=lambda: mend(self._home, one),
             action="remove what cannot be read",
+            brain=self._owner(one.path),
         )
+
+    def _owner(self, path: Path) -> str | None:
+        """The brain that a file of the home belongs to, by the name of its directory; None for a file of the whole home."""
+        parts = path.relative_to(self._home.path).parts
+        if len(parts) < 3 or parts[0] not in ("brains", "runtime"):
+            return None
+        roots = (brain.root for brain in self._home.projects() if brain.root is not None)
+        return next((root for root in roots if fingerprint(root) == parts[1]), OTHER_BRAIN)
 
 
 def _ignore(_names: tuple[str, ...]) -> None:

@@ -98,6 +98,7 @@ from hindbrain.services.packs import Packs
 from hindbrain.services.parsing import workers
 from hindbrain.services.projects import Projects
 from hindbrain.services.promotion import Promotion
+from hindbrain.services.reason_erasure import ReasonErasure
 from hindbrain.services.recall import Recall
 from hindbrain.services.reconcile import Reconciler
 from hindbrain.services.recovery import Recovery
@@ -152,7 +153,7 @@ class House(LateRooms):
         self.brains = Brains(home, settings, open_store, self._on_open, bound_root)
         self.brains.committed = self.bell.committed
         self.router = Router(self.brains, self.registered_places, clock)
-        self.audience = Audience(self.brains)
+        self.audience = Audience(self.brains, wide=settings.flag("all_brains"))
         self.authority = Authority(home, self.brains, self.router, self.registered_places.covers)
         self.counters = Counters(self.brains, clock)
         self.refusals = Refusals(self.brains, self.router, home, clock)
@@ -204,6 +205,7 @@ class House(LateRooms):
                 lambda: CaseErasure(home),
                 lambda: ExportErasure(home),
                 CopyErasure,
+                lambda: ReasonErasure(clock),
             ),
         )
         unlearned = CardErasure(self.brains, self.gateway, undone, forgetting, clock)
@@ -283,7 +285,7 @@ class House(LateRooms):
         files = HomeFiles(home, self.mission_files, self.embedder)
         faults = EvidenceFaults(self.gateway, batches, clock)
         self.repairs = Repairs(
-            home, self.brains, self.reconciler, self.embedding, self.graphs, self.ingests, clock, files, faults
+            home, self.brains, self.reconciler, self.embedding, self.graphs, self.ingests, clock, files, faults, self.audience
         )
         served = bool(settings.text("store_url"))
         environment = Environment(home, self.brains, self.router, self.environ, served=served)
@@ -309,6 +311,7 @@ class House(LateRooms):
             files=files,
             faults=faults,
             scan=HygieneScan(home, self.brains, roots=lambda: self.mailbox.room.known()),
+            audience=self.audience,
         )
         self.model = Model(self.brains, self.router, self.embedder, self.embedding)
         self.model_report = ModelReport(self.brains, self.router, self._model_plan, self.environ, clock)

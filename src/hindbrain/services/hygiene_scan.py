@@ -1,7 +1,7 @@
 """The hygiene scan: every claim file, archived version, letter box and the spool against the hygiene floor. Changes nothing."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -42,23 +42,26 @@ class HygieneScan:
             paths += [path for place in places if place.history_path.is_dir() for path in place.history_path.glob("*.light.md")]
             for path in paths:
                 for hit in scan(path.read_bytes().decode("utf-8", "replace")):
-                    yield _finding(path, hit.line, hit.pattern_class)
+                    yield _finding(brain.name, path, hit.line, hit.pattern_class)
 
     def _letters(self, caller: Caller) -> Iterator[dict[str, Any]]:
         # A repository without a brain may have a box that nobody has read yet: the caller's own is looked at in any case.
         here = [repository_of(canonical_root(caller.root)).root] if caller.root is not None else []
-        files = [(path, partial(lines, path)) for path in (self._home.field_reports_file, self._home.medulla_box)]
-        files += [(Path(root, REPO_DIR, BOX), partial(box_lines, root)) for root in dict.fromkeys((*self._roots(), *here))]
-        for path, read in files:
+        files: list[tuple[str | None, Path, Callable[[], Iterable[bytes]]]] = [
+            (None, path, partial(lines, path)) for path in (self._home.field_reports_file, self._home.medulla_box)
+        ]
+        files += [(root, Path(root, REPO_DIR, BOX), partial(box_lines, root)) for root in dict.fromkeys((*self._roots(), *here))]
+        for root, path, read in files:
             if not os.path.lexists(path):
                 continue
             try:
                 for number, raw in enumerate(read(), start=1):
                     for found in secret_classes(raw) if raw else ():
-                        yield _finding(path, number, found)
+                        yield _finding(root, path, number, found)
             except OSError:
                 continue  # a link or an oversized file in the place of a box; the sweep lists it as unreachable
 
 
-def _finding(path: Path, line: int, pattern_class: str) -> dict[str, Any]:
-    return {"path": str(path), "pattern_class": pattern_class, "line": line}
+def _finding(brain: str | None, path: Path, line: int, pattern_class: str) -> dict[str, Any]:
+    """One finding; `brain` is None for a file of the whole home."""
+    return {"brain": brain, "path": str(path), "pattern_class": pattern_class, "line": line}

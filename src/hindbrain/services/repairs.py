@@ -13,6 +13,7 @@ from hindbrain.domain.claim import parse
 from hindbrain.domain.errors import HindbrainError
 from hindbrain.domain.ledger import Act
 from hindbrain.domain.read_errors import CheckFailed
+from hindbrain.services.audience import Audience
 from hindbrain.services.brains import Brains
 from hindbrain.services.embedding import Embedding
 from hindbrain.services.evidence_faults import EvidenceFaults, fault_texts
@@ -67,8 +68,10 @@ class Repairs:
         clock: Callable[[], int],
         files: HomeFiles,
         faults: EvidenceFaults,
+        audience: Audience,
     ) -> None:
         self._faults = faults
+        self._audience = audience
         self._reconciler = reconciler
         self._files = files
         self._home = home
@@ -80,8 +83,11 @@ class Repairs:
 
     def fix(self, caller: Caller, *, yes: bool, progress: Progress) -> dict[str, Any]:
         """The plan, and with `yes` what came of it. A repair that fails is named and stops no other."""
-        documents = [_rewriting(one) for one in self._files.of_home() if one.repair is not None]
-        planned = [*self._indexes(caller), *documents, *self._private()]
+        # Repairing writes: whoever may not read about a brain leaves its files alone.
+        own = None if self._audience.reads_all(caller) else self._audience.names(caller)
+        damaged = [one for one in self._files.of_home() if own is None or one.brain is None or one.brain in own]
+        documents = [_rewriting(one) for one in damaged if one.repair is not None]
+        planned = [*self._indexes(caller, own), *documents, *self._private()]
         rows = []
         for one in planned:
             row: dict[str, Any] = {"kind": one.kind, "target": one.target, "problem": one.problem, "action": one.action}
@@ -105,9 +111,10 @@ class Repairs:
             return failed.report(report)
         return report
 
-    def _indexes(self, caller: Caller) -> list[_Repair]:
+    def _indexes(self, caller: Caller, own: frozenset[str] | None) -> list[_Repair]:
         found = []
-        for brain in [*self._brains.all(), *([self._home.medulla()] if self._brains.has_medulla() else [])]:
+        known = [*self._brains.all(), *([self._home.medulla()] if self._brains.has_medulla() else [])]
+        for brain in [one for one in known if own is None or one.name in own]:
             try:
                 with self._brains.use(brain) as opened:
                     damage = database_damage(opened)

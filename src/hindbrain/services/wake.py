@@ -8,6 +8,7 @@ from hindbrain.domain.anchor import AnchorKind
 from hindbrain.domain.caller import Caller
 from hindbrain.domain.card import ACTIVE, Card, CardId, Link, Role, Status
 from hindbrain.domain.evidence import Evidence
+from hindbrain.engines.fence import quoted
 from hindbrain.engines.gate import judged
 from hindbrain.policy.fields import FIELDS
 from hindbrain.policy.texts import RULES
@@ -58,7 +59,7 @@ class Wake:
             "items": items,
             "estimated_tokens": sum(len(item["text"].split()) for item in items),
             **self.protocol(),
-            "rendered": "\n".join([*head, *map(_line, items), "", RULES.rstrip()]),
+            "rendered": "\n".join([*head, *quoted(map(_line, items)), "", RULES.rstrip()]),
         }
 
     @staticmethod

@@ -65,7 +65,11 @@ class CardWriting(Protocol):
         ...
 
     def put_card_event(self, event: CardEvent) -> None:
-        """Tell how a card changed. Nothing told is ever changed."""
+        """Tell how a card changed. Nothing told is ever changed, unless a person forgets it."""
+        ...
+
+    def redact_card_events(self, card_id: CardId, events: Sequence[CardEvent]) -> None:
+        """Replace the history of a card by the same without words that a person forgot."""
         ...
 
     def erase_card(self, card_id: CardId) -> None:

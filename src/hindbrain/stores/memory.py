@@ -19,6 +19,7 @@ from hindbrain.stores.memory_evidence import Bag, MemoryEvidenceReads, ranked
 from hindbrain.stores.memory_experience import MemoryExperienceReads
 from hindbrain.stores.memory_missions import MemoryMissionReads, MemoryMissionWriter, MissionsState
 from hindbrain.stores.memory_model_calls import MemoryModelCallReads
+from hindbrain.stores.memory_tombstones import MemoryTombstoneReads, MemoryTombstoneWriter, TombstoneState
 from hindbrain.stores.memory_vectors import MemoryVectors
 from hindbrain.stores.mission_rows import event_values as mission_event_values
 from hindbrain.stores.mission_rows import head_values, paper_values
@@ -52,13 +53,12 @@ WAIT_SECONDS = 30.0
 
 
 @dataclass(slots=True)
-class _State(MissionsState):
+class _State(MissionsState, TombstoneState):
     """Everything a brain holds. A committed state is never changed: a transaction changes a copy."""
 
     claims: dict[str, tuple[Version, ...]] = field(default_factory=dict)  # by slug, oldest first
     words: dict[str, tuple[int, tuple[str, ...]]] = field(default_factory=dict)  # live active slug -> turn, terms
     marks: dict[tuple[str, str], Mark] = field(default_factory=dict)
-    tombstones: dict[str, tuple[int, str, str]] = field(default_factory=dict)
     boot: dict[str, BootEntry] = field(default_factory=dict)
     anchors: dict[str, dict[str, str]] = field(default_factory=dict)
     graph: dict[str, tuple[dict[str, Node], frozenset[Edge]]] = field(default_factory=dict)  # by owner
@@ -87,7 +87,9 @@ class _State(MissionsState):
         return (self.ledger[-1].seq, self.ledger[-1].hash) if self.ledger else (0, GENESIS)
 
 
-class _Writer(MemoryMissionWriter):
+class _Writer(MemoryMissionWriter, MemoryTombstoneWriter):
+    _state: _State
+
     def __init__(self, state: _State) -> None:
         super().__init__(state)
         self._state = state
@@ -154,14 +156,10 @@ class _Writer(MemoryMissionWriter):
     def put_mark(self, mark: Mark) -> None:
         self._state.marks[mark.slug, mark.kind] = mark
 
+    redact_mark = put_mark
+
     def drop_mark(self, slug: str, kind: str) -> None:
         self._state.marks.pop((slug, kind), None)
-
-    def put_tombstone(self, fingerprint: str, *, at: int, by: str, reason: str) -> None:
-        self._state.tombstones.setdefault(fingerprint, (at, by, reason))
-
-    def drop_tombstone(self, fingerprint: str) -> bool:
-        return self._state.tombstones.pop(fingerprint, None) is not None
 
     def put_boot(self, entry: BootEntry) -> None:
         self._state.boot[entry.key] = entry
@@ -203,7 +201,9 @@ def _has(bag: Sequence[str], terms: Sequence[str], begun: str) -> bool:
     return set(joined(terms).split()) <= set(bag) and (not begun or any(word.startswith(begun) for word in bag))
 
 
-class MemoryStore(MemoryEvidenceReads, MemoryCardReads, MemoryExperienceReads, MemoryModelCallReads, MemoryMissionReads):
+class MemoryStore(
+    MemoryEvidenceReads, MemoryCardReads, MemoryExperienceReads, MemoryModelCallReads, MemoryMissionReads, MemoryTombstoneReads
+):
     """A brain that lives as long as its process. Readers see the last committed state."""
 
     def __init__(self, brain_id: BrainId) -> None:
@@ -385,9 +385,6 @@ class MemoryStore(MemoryEvidenceReads, MemoryCardReads, MemoryExperienceReads, M
             for (slug, its_kind), mark in sorted(self._state.marks.items())
             if (wanted is None or slug in wanted) and kind in (None, its_kind)
         )
-
-    def tombstones(self, fingerprints: Sequence[str]) -> frozenset[str]:
-        return frozenset(fingerprints) & self._state.tombstones.keys()
 
     def boot(self) -> tuple[BootEntry, ...]:
         return tuple(entry for _, entry in sorted(self._state.boot.items()))

@@ -120,6 +120,10 @@ class MemoryCardWriter(MemoryEvidenceWriter):
     def put_card_event(self, event: CardEvent) -> None:
         self._cards.card_events.append(event)
 
+    def redact_card_events(self, card_id: CardId, events: Sequence[CardEvent]) -> None:
+        others = [event for event in self._cards.card_events if event.card_id != card_id]
+        self._cards.card_events = [*others, *events]
+
     def erase_card(self, card_id: CardId) -> None:
         state = self._cards
         state.links = {key: held for key, held in state.links.items() if key[0] != card_id}

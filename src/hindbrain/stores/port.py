@@ -218,7 +218,6 @@ class Writer(CardWriting, ExperienceWriting, ModelCallWriting, MissionWriting, P
 
     def end_claim(self, slug: str, *, expected: int, at: int, ended_act: str) -> None:
         """End the live version without a successor; StaleWrite if `expected` is not the live one."""
-        ...
 
     def erase_claim(self, slug: str) -> None:
         """Delete every version of the claim, its words, marks, anchors and graph. The next version number still grows."""
@@ -239,11 +238,9 @@ class Writer(CardWriting, ExperienceWriting, ModelCallWriting, MissionWriting, P
 
     def delete_evidence(self, ids: Collection[EvidenceId], *, at: int) -> tuple[EvidenceId, ...]:
         """Mark rows as deleted: no read shows them any more, and nothing finds them. Those that were live."""
-        ...
 
     def erase_evidence(self, ids: Collection[EvidenceId]) -> int:
         """Delete rows for good: text, words, vectors, and that cards cite them."""
-        ...
 
     def observed(self, ids: Collection[EvidenceId]) -> dict[EvidenceId, Evidence]:
         """Live rows of evidence as this transaction sees them."""
@@ -251,17 +248,18 @@ class Writer(CardWriting, ExperienceWriting, ModelCallWriting, MissionWriting, P
 
     def put_source(self, source: Source) -> None:
         """Note how far a source was taken in; one note per source and scope."""
-        ...
 
     def put_mark(self, mark: Mark) -> None:
         """Note something beside a claim; one note per slug and kind, the last one stays."""
-        ...
+
+    def redact_mark(self, mark: Mark) -> None: ...  # like put_mark, and no byte of the old note is left
 
     def drop_mark(self, slug: str, kind: str) -> None: ...
 
     def put_tombstone(self, fingerprint: str, *, at: int, by: str, reason: str) -> None:
         """Remember a value that must not come back; the first reason stays."""
-        ...
+
+    def redact_tombstones(self, reason: str, *, to: str) -> int: ...  # how many had the reason and have the other one now
 
     def drop_tombstone(self, fingerprint: str) -> bool: ...
 
@@ -304,7 +302,6 @@ class BrainStore(CardReading, ExperienceReading, ModelCallReading, MissionReadin
 
     def head(self) -> tuple[int, str]:
         """Sequence and hash of the last ledger entry; (0, GENESIS) on an empty chain."""
-        ...
 
     def entries(
         self,
@@ -379,7 +376,6 @@ class BrainStore(CardReading, ExperienceReading, ModelCallReading, MissionReadin
 
     def evidence(self, ids: Sequence[EvidenceId], *, deleted: bool = False) -> dict[EvidenceId, Evidence]:
         """Rows by id; with `deleted` also those that are marked so."""
-        ...
 
     def withheld(self) -> dict[int, EvidenceId]:
         """Return turn and id of copies from other brains that no active card cites: recall does not show them."""
@@ -387,11 +383,9 @@ class BrainStore(CardReading, ExperienceReading, ModelCallReading, MissionReadin
 
     def evidence_at(self, turns: Sequence[int]) -> dict[int, Evidence]:
         """Live rows by turn."""
-        ...
 
     def each_evidence(self, where: Where | None = None) -> Iterator[Evidence]:
         """Every live row, by the order in which they came. Streams."""
-        ...
 
     def evidence_page(
         self, where: Where, *, anchor_id: str | None = None, limit: int, after: tuple[int, int] | None = None, newest: bool = True
@@ -459,17 +453,16 @@ class BrainStore(CardReading, ExperienceReading, ModelCallReading, MissionReadin
 
     def marks(self, *, slugs: Sequence[str] | None = None, kind: str | None = None) -> tuple[Mark, ...]: ...
 
+    def tombstone_reasons(self) -> tuple[str, ...]: ...  # the different ones
+
     def tombstones(self, fingerprints: Sequence[str]) -> frozenset[str]:
         """Which of these fingerprints were rejected or forgotten here."""
-        ...
 
     def boot(self) -> tuple[BootEntry, ...]:
         """All boot entries, by key."""
-        ...
 
     def anchors(self, slugs: Sequence[str]) -> dict[str, dict[str, str]]:
         """slug -> path -> digest as put_anchors left it."""
-        ...
 
     def nodes(self, ids: Sequence[str]) -> dict[str, Node]: ...
 

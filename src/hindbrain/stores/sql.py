@@ -366,6 +366,10 @@ class SqlStore(EvidenceReads, CardReads, ExperienceReads, ModelCallReads, Missio
         )
         return tuple(Mark(slug=s, kind=k, at=at, by=by, channel=channel, note=note) for s, k, at, by, channel, note in found)
 
+    def tombstone_reasons(self) -> tuple[str, ...]:
+        found = self._asked("select distinct reason from tombstone where brain_id = ? order by reason", (self.brain_id,))
+        return tuple(row[0] for row in found)
+
     def tombstones(self, fingerprints: Sequence[str]) -> frozenset[str]:
         if not fingerprints:
             return frozenset()

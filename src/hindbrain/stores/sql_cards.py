@@ -183,6 +183,11 @@ class CardWriter:
     def put_card_event(self, event: CardEvent) -> None:
         self._session.rows(insert("card_event"), (self._brain, *event_values(event)))
 
+    def redact_card_events(self, card_id: CardId, events: Sequence[CardEvent]) -> None:
+        self._erase("card_event", "card_id", [card_id])
+        for event in events:
+            self.put_card_event(event)
+
     def erase_card(self, card_id: CardId) -> None:
         for table, key in (("card_link", "card_id"), ("card_event", "card_id"), ("card", "id")):
             self._erase(table, key, [card_id])

@@ -189,11 +189,20 @@ class SqlWriter(EvidenceWriter, CardWriter, ExperienceWriter, ModelCallWriter, M
     def put_mark(self, mark: Mark) -> None:
         self._session.rows(upsert("mark", "slug", "kind"), (self._brain, *_mark_values(mark)))
 
+    def redact_mark(self, mark: Mark) -> None:
+        self.put_mark(mark)
+        self.erased = True
+
     def drop_mark(self, slug: str, kind: str) -> None:
         self._session.rows("delete from mark where brain_id = ? and slug = ? and kind = ?", (self._brain, slug, kind))
 
     def put_tombstone(self, fingerprint: str, *, at: int, by: str, reason: str) -> None:
         self._session.rows(f"{insert('tombstone')} on conflict do nothing", (self._brain, fingerprint, at, by, reason))
+
+    def redact_tombstones(self, reason: str, *, to: str) -> int:
+        self.erased = True
+        changed = "update tombstone set reason = ? where brain_id = ? and reason = ? returning fingerprint"
+        return len(self._session.rows(changed, (to, self._brain, reason)))
 
     def drop_tombstone(self, fingerprint: str) -> bool:
         return bool(

@@ -72,7 +72,7 @@ class Value:
         self.texts = tuple(texts)
         self.marks, self.salt = frozenset(prints), salt
         self.hints = [hint for text in self.texts if (hint := _hint(text))]
-        self._folded = [form for text in self.texts for form in folds(text) if len(form) >= STANDS_ALONE]
+        self.folded = [form for text in self.texts for form in folds(text) if len(form) >= STANDS_ALONE]
 
     def hinted_in(self, text: str) -> bool:
         if not text.isascii():  # the same word may be written in other letters
@@ -88,7 +88,7 @@ class Value:
         if not self.hinted_in(text):
             return False
         forms = folds(text)
-        if any(value in form for value in self._folded for form in forms):
+        if any(value in form for value in self.folded for form in forms):
             return True
         return any(mark in self.marks for mark, _, _ in traces_of(text, self.salt))
 

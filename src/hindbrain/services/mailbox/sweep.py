@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from hindbrain.domain.brain import Brain
-from hindbrain.domain.caller import Caller, Channel
+from hindbrain.domain.caller import Caller
 from hindbrain.domain.letter import Letter
 from hindbrain.engines.confusion import confusion, sent_at
 from hindbrain.engines.fates import OPEN, counted, open_among
@@ -97,7 +97,7 @@ class Sweep:
 
     def reads_all(self, caller: Caller) -> bool:
         """A person at a terminal always; a process of the user unless that is switched off; an agent without a shell never."""
-        return caller.channel is Channel.HUMAN or (self._wide and caller.reads_files)
+        return caller.reads_all_brains(wide=self._wide)
 
     @staticmethod
     def _is_of(letter: Letter, where: Mapping[str, list[str]], plan: Plan, brain: Brain | None) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from hindbrain.domain.caller import Caller
 from hindbrain.domain.errors import InvalidParams
 from hindbrain.domain.mission import EventType, MissionMode, Outcome, Route
+from hindbrain.engines.fence import quoted
 from hindbrain.engines.guarding import guard_do_not
 from hindbrain.policy.asking import QUESTIONS, ROUTES_SAID, Topic
 from hindbrain.policy.missions import BUDGETS, CLOSED_STATUSES, route_of
@@ -77,7 +78,7 @@ class Asking:
             "topic": question.topic,
             "question": asked,
             "answer": found,
-            "rendered": f"{asked}\n{said}",
+            "rendered": "\n".join([asked, *quoted(said.split("\n"))]),
         }
 
     # -- the place ---------------------------------------------------------------------------------------------------

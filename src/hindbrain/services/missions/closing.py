@@ -14,6 +14,7 @@ from hindbrain.domain.handover import LedgerPlace, ProofPacket
 from hindbrain.domain.ledger import Act
 from hindbrain.domain.mission import EventType, MissionEvent, MissionStatus
 from hindbrain.engines.course import Course
+from hindbrain.engines.fence import quoted
 from hindbrain.engines.light_note import light_note
 from hindbrain.engines.mission_chain import first_break
 from hindbrain.engines.mission_closing import open_requirements
@@ -238,7 +239,8 @@ def _rendered(answer: dict[str, Any], packet: ProofPacket) -> str:
     left = len(packet.rejected_claims) - refuted  # judged without enough, or resting on what changed
     unproven = f"unproven {left}, " if left else ""
     lines = [
-        f"{answer['mission_id']} {answer['status']}{' by force' if packet.forced else ''}: {packet.summary}",
+        f"{answer['mission_id']} {answer['status']}{' by force' if packet.forced else ''}",
+        *quoted([f"summary: {packet.summary}"]),
         f"verified {len(packet.verified_claims)}, rejected {refuted}, {unproven}gaps {len(packet.gaps)}",
         f"events {packet.event_count}, digest {packet.event_digest}",
         f"packet: {answer['proof_file']}",

@@ -12,6 +12,7 @@ from hindbrain.domain.errors import Busy, InvalidParams
 from hindbrain.domain.mission import MissionEvent, MissionStatus, VerifyResult
 from hindbrain.domain.mission_comparison import SecondReading
 from hindbrain.engines.course import Course
+from hindbrain.engines.fence import quoted
 from hindbrain.engines.guarding import drift
 from hindbrain.engines.inheriting import starter_focus, told_of
 from hindbrain.engines.mission_starters import expected_phases, starters
@@ -252,7 +253,8 @@ class Missions:
             with self._log.turn(opened, caller, found) as turn:
                 self._guarded(turn, looked)
                 made = self._handing.handoff(turn, recipient=recipient, summary=summary or "", leave=leave)
-        told = f"{made.handoff_id}: {made.mission_summary}\ngo on with it: hindbrain mission resume {made.handoff_id}"
+        said = "\n".join(quoted(made.mission_summary.splitlines()))
+        told = f"{made.handoff_id}\n{said}\ngo on with it: hindbrain mission resume {made.handoff_id}"
         return {"ok": True, **msgspec.to_builtins(made), "status": turn.course.status.value, "rendered": told}
 
     def resume(self, caller: Caller, *, mission_id: str) -> dict[str, Any]:
@@ -358,7 +360,7 @@ class Missions:
 def _verified(result: VerifyResult, event: MissionEvent, course: Course) -> dict[str, Any]:
     text = f"{result.verdict} ({result.evidence_grade})"
     if result.missing:
-        text += "\nmissing: " + "\nmissing: ".join(result.missing)
+        text += "\n" + "\n".join(quoted(f"missing: {one}" for one in result.missing))
     answer = {"ok": True, **msgspec.to_builtins(result), "event_id": event.event_id, "rendered": text}
     if course.control.round:
         answer["control"] = msgspec.to_builtins(course.control)

@@ -13,6 +13,7 @@ from hindbrain.domain.errors import InvalidParams, PathRefused, UnknownMission
 from hindbrain.domain.mission import MissionStatus, Move, NextMove
 from hindbrain.domain.stored import stored_json
 from hindbrain.engines.course import Course, stated
+from hindbrain.engines.fence import plain_line, quoted
 from hindbrain.engines.mission_chain import first_break, written
 from hindbrain.engines.mission_packet import verify_packet
 from hindbrain.engines.moments import stamped
@@ -69,10 +70,10 @@ class Telling:
             heads = opened.store.missions(agent=agent, status=state, limit=limit)
             missions = [{**_brief(one), **(self._standing(opened, one) if standing else {})} for one in heads]
         rows = [
-            f"{one['mission_id']}  {one['status']:10} {one['mode']:12} {one['agent_id']:20} {one['task'][:60]}"
+            f"{one['mission_id']}  {one['status']} {one['mode']} {one['agent_id']}: {plain_line(one['task'])[:60]}"
             for one in missions
         ]
-        text = "\n".join(rows) if rows else 'no mission yet: hindbrain mission start "review the retry path"'
+        text = "\n".join(quoted(rows)) if rows else 'no mission yet: hindbrain mission start "review the retry path"'
         return {"ok": True, "schema": "hindbrain-mission-list-v1", "missions": missions, "rendered": text}
 
     def _standing(self, opened: OpenBrain, head: MissionHead) -> dict[str, Any]:
@@ -268,39 +269,42 @@ def rendered_start(answer: dict[str, Any]) -> str:
         f"{budget['tool_calls_max']} calls, {budget['files_read_max']} files, {budget['soft_deadline_ms'] // 1000} s",
         f"workspace: {guard['classification']}: {guard['reason']}",
     ]
-    lines += [f"to show: {one['criterion']}" for one in answer["criteria"]]
+    told = [f"to show: {one['criterion']}" for one in answer["criteria"]]
+    told += [f"do not: {one['item']}: {one['reason']}" for one in answer["do_not"]]
+    told += [f"warning: {one}" for one in answer["warnings"]]
+    lines += quoted(told)
     lines += [f"first: {one['tool']}: {one['why']}" for one in answer["starter_moves"]]
-    lines += [f"do not: {one['item']}: {one['reason']}" for one in answer["do_not"]]
-    lines += [f"warning: {one}" for one in answer["warnings"]]
     return "\n".join([*lines, "then: hindbrain mission next"])
 
 
 def rendered_event(answer: dict[str, Any]) -> str:
     event = answer["event"]
-    told = f"{event['event_type']} {event['target'] or ''}".strip()
-    lines = [f"{answer['event_id']} {told}: {event['outcome']}, {answer['evidence_class']}"]
+    # The target is what the caller itself has just named.
+    named = plain_line(f"{event['event_type']} {event['target'] or ''}")
+    lines, told = [f"{answer['event_id']} {named}: {event['outcome']}, {answer['evidence_class']}"], []
     if why := event["payload"].get("not_seen"):
-        lines.append(f"not seen: {why}")
-    lines += [f"{one['rule']}: {one['message']}" for one in answer["loop_warnings"]]
-    lines += [f"warning: {one}" for one in answer["warnings"]]
-    return "\n".join(lines)
+        told.append(f"not seen: {why}")
+    told += [f"{one['rule']}: {one['message']}" for one in answer["loop_warnings"]]
+    told += [f"warning: {one}" for one in answer["warnings"]]
+    return "\n".join([*lines, *quoted(told)])
 
 
 def rendered_next(told: NextMove) -> str:
     move = told.move
-    lines = [f"{told.step_id}. {move.type} {move.target} with {move.tool}: {move.why}", f"shows: {move.evidence_required}"]
-    lines += [f"look at: {one}" for one in move.suggested_focus]
+    lines = [f"{told.step_id}. {move.type} with {move.tool}"]
     if command := _command(move):
-        lines.append(f"run: {command}")
-    lines += [f"do not: {one.item}: {one.reason} (until {one.until})" for one in told.policy.do_not]
-    lines += [f"{one.rule}: {one.message}" for one in told.loop_warnings]
+        lines.append(f"run: {plain_line(command)}")
     if told.directive:
         lines.append(f"directive: {told.directive}, before it {told.prev_directive}")
-    if told.soft_warning:
-        lines.append(f"warning: {told.soft_warning}")
-    lines += [f"experience: {one}" for one in told.doctrine]
-    lines.append(f"stop when: {told.policy.stop_condition}; else {told.policy.fallback}")
-    return "\n".join(lines)
+    # Targets, reasons and lessons hold words of agents.
+    said = [f"target: {move.target}: {move.why}", f"shows: {move.evidence_required}"]
+    said += [f"look at: {one}" for one in move.suggested_focus]
+    said += [f"do not: {one.item}: {one.reason} (until {one.until})" for one in told.policy.do_not]
+    said += [f"{one.rule}: {one.message}" for one in told.loop_warnings]
+    said += [f"warning: {told.soft_warning}"] if told.soft_warning else []
+    said += [f"experience: {one}" for one in told.doctrine]
+    said.append(f"stop when: {told.policy.stop_condition}; else {told.policy.fallback}")
+    return "\n".join([*lines, *quoted(said)])
 
 
 def _command(move: Move) -> str:
@@ -325,13 +329,14 @@ def _command(move: Move) -> str:
 def _rendered_state(course: Course, now: int) -> str:
     spec = course.spec
     lines = [
-        f"{spec.mission_id} {course.status.value}, {course.phase.value}: {spec.task}",
+        f"{spec.mission_id} {course.status.value}, {course.phase.value}",
         f"{spec.mode.value} by {spec.route.value}, {course.consumed(now):.0%} of the budget, {course.seq} events, "
         f"{course.direct_count} direct, {course.graph_calls} to the graph",
     ]
     if course.guard is not None:
         lines.append(f"workspace: {course.guard.classification}: {course.guard.reason}")
-    lines += [f"{one.claim_id} {one.verdict}: {one.claim}" for one in course.claims.values()]
-    lines += [f"dead end: {one.target}: {one.why_ruled_out}" for one in course.dead.values()]
-    lines += [f"warning: {one}" for one in course.warnings]
-    return "\n".join(lines)
+    told = [f"task: {spec.task}"]
+    told += [f"{one.claim_id} {one.verdict}: {one.claim}" for one in course.claims.values()]
+    told += [f"dead end: {one.target}: {one.why_ruled_out}" for one in course.dead.values()]
+    told += [f"warning: {one}" for one in course.warnings]
+    return "\n".join([*lines, *quoted(told)])
