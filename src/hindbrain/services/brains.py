@@ -13,7 +13,7 @@ from pathlib import Path
 
 from hindbrain.domain.brain import Brain, contains
 from hindbrain.domain.claim import parse
-from hindbrain.domain.errors import InvalidLabel, RepositoryChanged, StoreBehind
+from hindbrain.domain.errors import Busy, InvalidLabel, RepositoryChanged, StoreBehind
 from hindbrain.domain.label import Slug, former_slug, slug_of
 from hindbrain.domain.ledger import Entry
 from hindbrain.domain.stored import stored_number
@@ -322,6 +322,13 @@ class Brains:
             )
         with self._lock:
             opened = self._warm.get(brain.name)
+            if opened is not None and opened.brain.mark != brain.mark:  # another process gave the directory another brain
+                if opened.users:
+                    raise Busy(
+                        f"the brain of {brain.name} is being replaced", fix="try again when the calls that use it are done"
+                    )
+                self._drop(brain.name)
+                opened = None
             if opened is None:
                 self._make_room(brain)
                 directory = self.home.brain_dir(brain)

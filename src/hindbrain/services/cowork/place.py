@@ -71,7 +71,7 @@ class Buses:
         own = caller.root or state.remembered_root
         if own is not None and (repository_of(own).git or self._brains.covering(own) is not None):
             return own
-        root = state.bound_project_root or caller.told_root or own
+        root = self._router.bound_root(caller) or caller.told_root or own
         if root is None:
             raise CallerRootUnknown(
                 "nobody said from which project this comes, and a bus belongs to one",
