@@ -5,7 +5,7 @@ usage: python -m tests.support.isolation PLACE STEPS SECONDS SEED
 Every repository has words of its own. After each step somebody reads in a random directory through a random surface, and no
 word of another repository may appear. Which repository a directory belongs to is known from what this program did with it;
 the product is never asked. Prints one line of JSON: steps, reads, writes and structural steps by kind, and every leak. On
-standard error, one line for each world: the seed, and the steps and leaks so far."""
+standard error, one line for each world, with the seed and the steps and leaks so far, and one for each leak."""
 
 import http.client
 import json
@@ -78,6 +78,8 @@ class Repo:
     lends: set[int] = field(default_factory=set)  # repositories all of whose words may show here
     covered_by: "Repo | None" = None  # whose brain serves it, as long as it has none of its own
     held: set[int] = field(default_factory=set)  # repositories that lie or lay in its directory: their source files are its files
+    # Directories that were a part of it until they got a brain of their own, with the count of their words then.
+    parts: dict[int, int] = field(default_factory=dict)
     copy_of: set[int] = field(default_factory=set)
     homes: set[str] = field(default_factory=set)  # where it was when a brain was made for it
     worktrees: list[str] = field(default_factory=list)
@@ -91,14 +93,15 @@ class Repo:
 
     def word(self, kind: str) -> str:
         """A new word of what is written here: it belongs to the brain that has to take it, on the bus to the checkout."""
-        owner = self if kind == "f" or (kind == "b" and self.git) else self.served_by
+        served_by = self.served_by if self.served_by.brain else self
+        owner = self if kind == "f" or (kind == "b" and self.git) else served_by
         owner.count += 1
         return f"s{kind}{owner.number}k{owner.count}z"
 
     def may_show(self, kind: str, number: int, count: int) -> bool:
         if number == self.number or number in self.lends or (kind, number, count) in self.brought:
             return True
-        if kind == "f" and number in self.held:
+        if (kind == "f" and number in self.held) or count <= self.parts.get(number, 0):
             return True
         return self.covered_by is not None and self.covered_by.may_show(kind, number, count)
 
@@ -473,6 +476,8 @@ class Isolation:
     def _look_around(self) -> None:
         """Which repositories lie in which. A plain directory and a submodule belong to the outer one until they have a brain."""
         for one in self.repos:
+            if one.covered_by is not None:
+                one.covered_by.parts[one.number] = one.count
             around = [outer for outer in self.repos if _is_within(one, outer)]
             for outer in around:
                 outer.held.add(one.number)
@@ -682,6 +687,7 @@ class Isolation:
                     "before": self._changes_of({repo, *(known[one] for one in whose if one in known)}),
                 }
             )
+            self.told(f"seed {self.seed}, world {self._worlds}: {json.dumps(self.leaks[-1])}")
 
     def _changes_of(self, repos: set[Repo]) -> list[str]:
         """What was done with these repositories, or in these places."""
