@@ -551,14 +551,17 @@ def test_f35_the_witness_of_a_plain_directory_in_another_one_proves_nothing(worl
     assert mark("notes") in json.dumps(world.at(away).north(WORDS)["memory"])
 
 
-@pytest.mark.parametrize("restart", [False, True])
-def test_an_agent_whose_directory_was_moved_away_does_not_read_the_brain_of_its_old_place(world: World, restart: bool) -> None:
-    """The stranger's agent was refused there, and still names the directory after it is gone."""
+@pytest.mark.parametrize("seen", [True, False], ids=["refused before", "never seen"])
+@pytest.mark.parametrize("restart", [False, True], ids=["warm", "restarted"])
+def test_an_agent_whose_directory_was_moved_away_does_not_read_the_brain_of_its_old_place(
+    world: World, restart: bool, seen: bool
+) -> None:
+    """The stranger's agent still names the directory after it is gone, whether or not it made a call while it was there."""
     root = planted(world, "victim")
     shutil.rmtree(root)
     os.rename(stranger(world), root)
     asked = {"query": WORDS, "floor": False}
-    before = agent(world, root).call("memory.search", **asked)
+    before = agent(world, root).call("memory.search", **asked) if seen else {}
     os.rename(root, str(world.place / "elsewhere"))
     if restart:
         world.restart()
@@ -569,6 +572,20 @@ def test_an_agent_whose_directory_was_moved_away_does_not_read_the_brain_of_its_
     for answer in (before, after):
         assert mark("victim") not in json.dumps(answer)
     assert written["error"]["code"] == "repository_changed"
+    assert f"hindbrain rebind {root} NEW" in written["error"]["fix"]
+    sent = agent(world, root).call("cowork.events")
+    assert sent["error"]["code"] == "repository_changed"
+
+
+def test_a_session_that_was_served_before_its_directory_went_keeps_its_brain(world: World) -> None:
+    root = planted(world, "a", init=False)
+    session = agent(world, root)
+    assert mark("a") in json.dumps(session.north(WORDS)["memory"])
+
+    os.rename(root, str(world.place / "away"))
+
+    assert mark("a") in json.dumps(session.north(WORDS)["memory"])
+    assert mark("a") not in json.dumps(agent(world, root).north(WORDS)["memory"]), "a new one proves nothing"
 
 
 # -- directories inside a repository ---------------------------------------------------------------------------------------------

@@ -57,16 +57,6 @@ class RepositoryBindings:
             self._known[key] = (signature, _stamp(self._path(brain)), found)
         return found is not None
 
-    def left_by_another(self, brain: Brain, place: str | None = None) -> bool:
-        """Whether a directory of a brain is gone, and another repository was the last one seen there.
-
-        Whoever still says that they stand in it, such as an agent whose directory was moved away, belongs to that other one.
-        """
-        where = place or brain.root
-        if where is None or not os.path.isabs(where) or signature_of(where) is not None:
-            return False
-        return where in _others(self._home.brain_dir(brain))
-
     def bind(self, brain: Brain, place: str | None = None) -> None:
         """Record what a directory of a brain holds now: at its birth, when its files were read, or when a person says so."""
         where = place or brain.root
@@ -117,8 +107,6 @@ class RepositoryBindings:
                 seen = traits_of(where)  # with a new sample of its files
         if found is not None and record:
             self._save(brain, where, signature, seen)
-        if found is None and record:
-            self._save_another(brain, where)
         return found
 
     def _outdated(self, brain: Brain, where: str, entry: dict[str, Any]) -> bool:
@@ -169,22 +157,11 @@ class RepositoryBindings:
                 "remote": seen.remote or str(before.get("remote") or ""),
                 **({"within": seen.within, "files": dict(sorted(seen.files))} if seen.within else {}),
             }
-            self._write(brain, where, entries, _others(self._home.brain_dir(brain)) - {where})
-
-    def _save_another(self, brain: Brain, where: str) -> None:
-        """Note that another repository is in a directory of a brain, until the directory holds the brain's own again."""
-        with self._lock:
-            directory = self._home.brain_dir(brain)
-            others = _others(directory)
-            if where not in others:
-                self._write(brain, where, _entries(directory), others | {where})
-
-    def _write(self, brain: Brain, where: str, entries: dict[str, dict[str, Any]], others: set[str]) -> None:
-        told = {"schema": _SCHEMA, "places": entries, **({"others": sorted(others)} if others else {})}
-        try:
-            write_text(self._path(brain), json.dumps(told, indent=2, ensure_ascii=False) + "\n")
-        except OSError as refused:
-            LOG.warning("the record of %s was not written: %s", where, refused)
+            told = {"schema": _SCHEMA, "places": entries}
+            try:
+                write_text(self._path(brain), json.dumps(told, indent=2, ensure_ascii=False) + "\n")
+            except OSError as refused:
+                LOG.warning("the record of %s was not written: %s", where, refused)
 
 
 def _record_in(directory: Path) -> dict[str, Any]:
@@ -200,12 +177,6 @@ def _entries(directory: Path) -> dict[str, dict[str, Any]]:
     """The records of a brain by place."""
     places = _record_in(directory).get("places")
     return {path: entry for path, entry in places.items() if isinstance(entry, dict)} if isinstance(places, dict) else {}
-
-
-def _others(directory: Path) -> set[str]:
-    """The places of a brain where another repository was seen last."""
-    others = _record_in(directory).get("others")
-    return {place for place in others if isinstance(place, str)} if isinstance(others, list) else set()
 
 
 def _birth(told: object) -> tuple[int, int] | None:

@@ -10,7 +10,7 @@ from typing import Any
 from hindbrain.domain.brain import MEDULLA, Brain, contains
 from hindbrain.domain.caller import Caller, Channel, RootSource
 from hindbrain.domain.errors import BrainlessRoot, CallerRootUnknown, PathRefused, RepositoryChanged
-from hindbrain.services.brains import Brains, repository_ways
+from hindbrain.services.brains import Brains, repository_change, repository_ways
 from hindbrain.services.registered_places import RegisteredPlaces
 from hindbrain.stores.home import REPO_DIR
 from hindbrain.stores.repository import canonical_root, repository_of
@@ -181,10 +181,10 @@ class Router:
         )
 
     def refuse_replaced(self, root: str | None) -> None:
-        """Refuse a caller whose directory holds another repository than its brain was made for."""
+        """Refuse a caller whose directory is gone, or holds another repository than its brain was made for."""
         if root is not None and (other := self._brains.replaced(root)) is not None:
             raise RepositoryChanged(
-                f"{other.root} holds another repository than the one its brain was made for; nothing is read or written there",
+                f"{repository_change(other.root or root)}; nothing is read or written there",
                 fix=repository_ways(other.root or root),
                 caller_root=root,
             )
@@ -285,6 +285,6 @@ def _refused(root: str) -> Gap:
 def _replaced(root: str) -> Gap:
     return gap(
         "repository_changed",
-        f"{root} holds another repository than the one its brain was made for; its memory is not shown",
+        f"{repository_change(root)}; its memory is not shown",
         repository_ways(root),
     )
