@@ -739,3 +739,68 @@ def test_f35_a_directory_of_a_project_that_became_a_link_is_not_read(world: Worl
     assert leaks(world, project, "secret") == []
     found = world.at(project).call("search", query="return", context_lines=2)
     assert mark("secret").lower() not in json.dumps(found)
+
+
+# -- what is kept by path -------------------------------------------------------------------------------------------------------
+
+
+def taken_over(world: World, one: Actor | None = None) -> tuple[str, str]:
+    """Repository a moved from its place and took its brain along; b came to the place and has a brain of its own."""
+    a = planted(world, "a")
+    os.mkdir(f"{a}/inner")
+    if one is not None:
+        assert one.north(WORDS)["memory"]
+    moved = str(world.place / "moved")
+    os.rename(a, moved)
+    assert world.at(moved).call("init", path=moved)["moved_from"] == a
+    os.rename(stranger(world, "b"), a)
+    assert world.at(a).call("ingest", path=a, project_root=a)["reused_existing_brain"] is False
+    world.at(a).memorize("Beacon", f"{WORDS} {mark('b')}")
+    return a, moved
+
+
+def test_f35_events_that_are_replayed_belong_to_a_brain_and_not_to_its_path(world: World) -> None:
+    a, _ = taken_over(world)
+    house, heard = world.app.house, []
+    house.events.subscribe(heard.append, after=0)
+
+    of_a = [event for event in heard if event.data.get("slug") == "lantern"]
+    assert of_a, "the events of a name the place, and are still kept"
+    for actor in (agent(world, a), world.human(a)):
+        hears = house.audience.hears(actor.caller)
+        assert [event for event in of_a if hears(event)] == []
+        assert [event for event in heard if event.data.get("slug") == "beacon" and hears(event)]
+
+
+def test_f35_a_session_follows_its_brain_and_not_the_path(world: World) -> None:
+    place = str(world.place / "a")
+    os.makedirs(place)
+    session = Actor(world, replace(world.at(place).caller, reads_files=False))
+    os.rmdir(place)
+    a, moved = taken_over(world, session)
+
+    inside = Actor(world, replace(session.caller, root=f"{moved}/inner"))
+
+    assert mark("b") not in json.dumps(
+        [inside.north(WORDS), inside.call("memory.search", query=WORDS), inside.call("cowork.events")]
+    )
+    assert mark("b") in json.dumps(world.at(a).north(WORDS)["memory"])
+
+
+def test_f35_a_brain_that_another_process_moved_is_not_read_under_its_old_path(world: World) -> None:
+    """One process has the brain of a open. Another one moves it and gives the place to b."""
+    a = planted(world, "a")
+    assert mark("a") in json.dumps(world.at(a).north(WORDS)["memory"])
+    second = World(world.place)
+    try:
+        moved = str(world.place / "moved")
+        os.rename(a, moved)
+        assert second.at(moved).call("init", path=moved)["moved_from"] == a
+        os.rename(stranger(world, "b"), a)
+        assert second.at(a).call("ingest", path=a, project_root=a)["ok"]
+
+        assert [one for one in leaks(world, a, "a") if not one.startswith(LETTERS)] == []
+        assert world.at(a).memorize("Beacon", f"{WORDS} {mark('b')}")["ok"]
+        assert leaks(second, moved, "b") == []
+    finally:
+        second.close()

@@ -81,6 +81,7 @@ class Repo:
     # Directories that were a part of it until they got a brain of their own, with the count of their words then.
     parts: dict[int, int] = field(default_factory=dict)
     copy_of: set[int] = field(default_factory=set)
+    remote: str = ""  # what it was cloned from
     homes: set[str] = field(default_factory=set)  # where it was when a brain was made for it
     worktrees: list[str] = field(default_factory=list)
     links: list[str] = field(default_factory=list)
@@ -340,7 +341,7 @@ class Isolation:
         name = f"sub{self._numbers}"
         if git(outer.path, "-c", "protocol.file.allow=always", "submodule", "add", "-q", source.path, name, check=False):
             made = self._repo(os.path.join(outer.path, name), git=True)
-            made.submodule = True
+            made.submodule, made.remote = True, source.path
             made.history = set(self._history(source))
             self._arrived(made, made.path, source)
 
@@ -357,7 +358,7 @@ class Isolation:
             path = self._path(inside)
             if git(str(self.place), "clone", "-q", source.path, path, check=False):
                 made = self._repo(path, git=True)
-                made.history = set(self._history(source))
+                made.history, made.remote = set(self._history(source)), source.path
                 self._arrived(made, path, source)
 
     def step_copy(self) -> None:
@@ -368,6 +369,7 @@ class Isolation:
             for one in self.within(source):
                 made = self._repo(path + one.path.removeprefix(source.path), git=one.git)
                 made.forged, made.submodule, made.history = one.forged, one.submodule, set(one.history)
+                made.remote = one.remote
                 made.copy_of = {one.number, *one.copy_of}
                 made.lends, made.joined = set(one.lends), set(one.joined)
                 self._arrived(made, made.path, one)
@@ -486,17 +488,19 @@ class Isolation:
             covered_by = max(around, key=lambda outer: len(outer.path)) if around and open_to_outer else None
             if covered_by is not one.covered_by:
                 one.covered_by, one.session = covered_by, secrets.token_hex(6)
-            if not one.git and any(outer.git for outer in around):
-                self._share_package(one)
+            inside = any(outer.git for outer in around)
+            for other in (*self.repos, *self.gone):
+                if other is not one and one.path in other.homes and self._is_alike(one, other, inside=inside):
+                    one.lends |= {other.number, *other.lends}
+                    other.lends |= {one.number, *one.lends}
 
-    def _share_package(self, one: Repo) -> None:
-        """A copy of a directory in the place of the first one, inside a repository: with the files that git has for the place it
-        is the same package, and cannot be told from it."""
-        for other in (*self.repos, *self.gone):
-            family = {other.number, *other.copy_of} & {one.number, *one.copy_of}
-            if other is not one and not other.git and family and one.path in other.homes:
-                one.lends |= {other.number, *other.lends}
-                other.lends |= {one.number, *one.lends}
+    def _is_alike(self, one: Repo, other: Repo, *, inside: bool) -> bool:
+        """Whether a repository in the place of another one cannot be told from it: a second clone of the same remote, or, inside
+        a repository, a copy with the files that git has for the place."""
+        if one.git and other.git:
+            return bool(self._history(one) & self._history(other)) and one.remote == other.remote
+        family = {other.number, *other.copy_of} & {one.number, *one.copy_of}
+        return inside and not one.git and not other.git and bool(family)
 
     def _any(self, fits: Callable[[Repo], bool] | None = None) -> Repo:
         found = [one for one in self.repos if fits(one)] if fits is not None else self.repos
@@ -616,7 +620,7 @@ class Isolation:
         else:
             headers["Hindbrain-Caller-Root"] = quote(os.path.realpath(place), safe="/")
             if self.rng.random() < 0.2:
-                path = self.rng.choice((*HALL_ROUTES, "/api/instances", "/api/overview", "/api/inbox_sweep"))
+                path = self.rng.choice((*HALL_ROUTES, "/api/instances", "/api/overview"))
         self.recent.append(f"HTTP {path} {body} ({'person' if human else 'agent'} in {place}; repo {repo.number})")
         connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=60)
         try:
@@ -902,8 +906,10 @@ _READ_TABLE: list[tuple[str, dict[str, Any], float]] = [
 READS = [(name, given) for name, given, _ in _READ_TABLE]
 READ_WEIGHTS = [weight for *_, weight in _READ_TABLE]
 
-# Every operation that reads, those above included, with what it asks for; a wait would wait.
-EVERY_READ = [name for name in EVERY if name not in ("doctor", "control.watch", "mission.verify_packet")]
+# Every operation that reads, those above included, with what it asks for. Left out: those that read no memory or are asked
+# elsewhere, and the two that show the spool of letters, where a letter waits under the path of its project (docs/plan.md).
+NOT_READ = ("doctor", "control.watch", "mission.verify_packet", "inbox_sweep", "triage_session")
+EVERY_READ = [name for name in EVERY if name not in NOT_READ]
 HALL_ROUTES = (
     *("/api/mailbox", "/api/graph/snapshot", "/api/graph/stats", "/api/status"),
     "/api/graph/subgraph?node=file%3A%3Asrc%2Fa.py&depth=2",
