@@ -172,6 +172,8 @@ def test_f35_what_is_put_in_a_repository_s_place_reads_nothing_of_it(
 
     assert leaks(world, a, "a") == []
     assert refuses_writes(world, a)
+    letter = agent(world, a).call("report", **{"class": "bug"}, what="of a stranger")
+    assert letter["error"]["code"] == "repository_changed", "as a letter of no project everybody would read it"
     beat = world.at(a).north(WORDS)
     assert "repository_changed" in [gap["kind"] for gap in beat["honest_gaps"]]
     assert beat["reception"]["write_target"] == {"refused": "repository_changed"}
@@ -549,14 +551,17 @@ def test_f35_the_witness_of_a_plain_directory_in_another_one_proves_nothing(worl
     assert mark("notes") in json.dumps(world.at(away).north(WORDS)["memory"])
 
 
-@pytest.mark.parametrize("restart", [False, True])
-def test_an_agent_whose_directory_was_moved_away_does_not_read_the_brain_of_its_old_place(world: World, restart: bool) -> None:
-    """The stranger's agent was refused there, and still names the directory after it is gone."""
+@pytest.mark.parametrize("seen", [True, False], ids=["refused before", "never seen"])
+@pytest.mark.parametrize("restart", [False, True], ids=["warm", "restarted"])
+def test_an_agent_whose_directory_was_moved_away_does_not_read_the_brain_of_its_old_place(
+    world: World, restart: bool, seen: bool
+) -> None:
+    """The stranger's agent still names the directory after it is gone, whether or not it made a call while it was there."""
     root = planted(world, "victim")
     shutil.rmtree(root)
     os.rename(stranger(world), root)
     asked = {"query": WORDS, "floor": False}
-    before = agent(world, root).call("memory.search", **asked)
+    before = agent(world, root).call("memory.search", **asked) if seen else {}
     os.rename(root, str(world.place / "elsewhere"))
     if restart:
         world.restart()
@@ -567,3 +572,235 @@ def test_an_agent_whose_directory_was_moved_away_does_not_read_the_brain_of_its_
     for answer in (before, after):
         assert mark("victim") not in json.dumps(answer)
     assert written["error"]["code"] == "repository_changed"
+    assert f"hindbrain rebind {root} NEW" in written["error"]["fix"]
+    sent = agent(world, root).call("cowork.events")
+    assert sent["error"]["code"] == "repository_changed"
+
+
+def test_a_session_that_was_served_before_its_directory_went_keeps_its_brain(world: World) -> None:
+    root = planted(world, "a", init=False)
+    session = agent(world, root)
+    assert mark("a") in json.dumps(session.north(WORDS)["memory"])
+
+    os.rename(root, str(world.place / "away"))
+
+    assert mark("a") in json.dumps(session.north(WORDS)["memory"])
+    assert mark("a") not in json.dumps(agent(world, root).north(WORDS)["memory"]), "a new one proves nothing"
+
+
+# -- directories inside a repository ---------------------------------------------------------------------------------------------
+
+
+def monorepo(world: World) -> tuple[str, str]:
+    """A repository with two packages, and the first one, which has a brain of its own with its sentinel."""
+    outer = world.repository("outer")
+    for name in ("alpha", "beta"):
+        os.makedirs(f"{outer}/packages/{name}")
+        for file in ("main", "more"):
+            Path(outer, "packages", name, f"{file}.py").write_text(f"def {name}_{file}():\n    return 1\n")
+    git(outer, "add", "-A")
+    git(outer, "commit", "-qm", "two packages")
+    alpha = f"{outer}/packages/alpha"
+    assert world.at(alpha).call("ingest", path=alpha, project_root=alpha)["project_root"] == alpha
+    actor = world.at(alpha)
+    actor.memorize("Lantern", f"{WORDS} {mark('alpha')}")
+    assert actor.call("boot_memory", action="set", key="lantern", value=mark("alpha"))["ok"]
+    assert actor.call("record", text=f"{WORDS} {mark('alpha')}")["ok"]
+    return outer, alpha
+
+
+def replaced_by_another_package(world: World, outer: str, alpha: str) -> None:
+    shutil.rmtree(alpha)
+    os.mkdir(alpha)
+    Path(alpha, "other.py").write_text("def other():\n    return 2\n")
+
+
+def replaced_and_committed(world: World, outer: str, alpha: str) -> None:
+    replaced_by_another_package(world, outer, alpha)
+    git(outer, "add", "-A")
+    git(outer, "commit", "-qm", "another package")
+
+
+def replaced_by_its_sibling(world: World, outer: str, alpha: str) -> None:
+    os.rename(alpha, f"{outer}/away")
+    os.rename(f"{outer}/packages/beta", alpha)
+
+
+def replaced_by_a_sibling_with_a_forged_id(world: World, outer: str, alpha: str) -> None:
+    brain = world.home.project(alpha)
+    assert brain is not None
+    replaced_by_its_sibling(world, outer, alpha)
+    os.mkdir(f"{alpha}/.hindbrain")
+    told = {"schema": "hindbrain-brain-v0", "id": brain.id}
+    Path(alpha, ".hindbrain", "brain.json").write_text(json.dumps(told))
+
+
+def replaced_by_a_clone(world: World, outer: str, alpha: str) -> None:
+    shutil.rmtree(alpha)
+    git(str(world.place), "clone", "-q", stranger(world), alpha)
+
+
+INSIDE: list[Callable[[World, str, str], None]] = [
+    replaced_by_another_package,
+    replaced_and_committed,
+    replaced_by_its_sibling,
+    replaced_by_a_sibling_with_a_forged_id,
+    replaced_by_a_clone,
+]
+
+
+@pytest.mark.parametrize("act", INSIDE)
+def test_f35_what_is_put_in_the_place_of_a_package_reads_nothing_of_it(
+    world: World, act: Callable[[World, str, str], None]
+) -> None:
+    outer, alpha = monorepo(world)
+    assert mark("alpha") in json.dumps(world.at(alpha).north(WORDS)["memory"])
+
+    act(world, outer, alpha)
+
+    assert leaks(world, alpha, "alpha") == []
+    assert refuses_writes(world, alpha)
+    told = world.at(alpha).call("ingest", path=alpha, project_root=alpha)
+    assert told["error"]["code"] == "repository_changed"
+    assert f"hindbrain brain confirm {alpha}" in told["error"]["fix"]
+    assert world.human(None).call("brain.confirm", path=alpha)["ok"]
+    assert mark("alpha") in json.dumps(world.at(alpha).north(WORDS)["memory"]), "a person can say that it is the same"
+
+
+def switched_away_and_back(world: World, outer: str, alpha: str) -> None:
+    git(outer, "checkout", "-q", "--orphan", "empty")
+    git(outer, "rm", "-rqf", ".")
+    git(outer, "commit", "-q", "--allow-empty", "-m", "nothing here")
+    assert not os.path.exists(alpha)
+    git(outer, "checkout", "-q", "main")
+
+
+def edited_after_the_switch(world: World, outer: str, alpha: str) -> None:
+    switched_away_and_back(world, outer, alpha)
+    Path(alpha, "main.py").write_text("def edited():\n    return 3\n")
+    Path(alpha, "new.py").write_text("def new():\n    return 4\n")
+
+
+def cloned_again(world: World, outer: str, alpha: str) -> None:
+    upstream = str(world.place / "upstream.git")
+    git(outer, "clone", "-q", "--bare", outer, upstream)
+    git(outer, "remote", "add", "origin", upstream)
+    assert world.at(alpha).call("ingest", path=alpha, project_root=alpha)["ok"]
+    assert world.human(None).call("brain.confirm", path=alpha)["ok"]  # it notes the remote
+    shutil.rmtree(outer)
+    git(str(world.place), "clone", "-q", upstream, outer)
+
+
+def rewritten_in_place(world: World, outer: str, alpha: str) -> None:
+    for name in ("main", "more"):
+        Path(alpha, f"{name}.py").write_text(f"def {name}_again():\n    return 5\n")
+
+
+@pytest.mark.parametrize("restart", [False, True], ids=["warm", "restarted"])
+@pytest.mark.parametrize("act", [switched_away_and_back, edited_after_the_switch, cloned_again, rewritten_in_place])
+def test_f35_a_package_that_git_made_again_keeps_its_brain(
+    world: World, act: Callable[[World, str, str], None], restart: bool
+) -> None:
+    outer, alpha = monorepo(world)
+
+    act(world, outer, alpha)
+    if restart:
+        world.restart()
+
+    assert mark("alpha") in json.dumps(world.at(alpha).north(WORDS)["memory"])
+    assert world.at(alpha).memorize("After", "still here")["ok"]
+
+
+def test_f35_a_day_of_commits_renews_what_a_package_is_known_by(world: World) -> None:
+    outer, alpha = monorepo(world)
+    rewritten_in_place(world, outer, alpha)
+    git(outer, "commit", "-qam", "every file is another one")
+    (record,) = world.home.brains_dir.glob("*/repository.json")
+    now = os.stat(f"{outer}/.git/index").st_mtime
+    os.utime(record, (now - 2 * 86_400, now - 2 * 86_400))
+    world.restart()
+    assert world.at(alpha).north(WORDS)["memory"]
+
+    switched_away_and_back(world, outer, alpha)
+
+    assert mark("alpha") in json.dumps(world.at(alpha).north(WORDS)["memory"])
+
+
+def test_f35_a_directory_of_a_project_that_became_a_link_is_not_read(world: World) -> None:
+    project, other = world.directory("project"), world.directory("project/inner")
+    assert world.at(project).call("ingest", path=project, project_root=project)["ok"]
+    Path(other, "own.py").write_text("def own():\n    return 1\n")
+    assert world.at(project).call("ingest", path=other)["ok"]
+    secret = world.directory("secret")
+    Path(secret, "own.py").write_text(f"def {mark('secret').lower()}():\n    return 1\n")
+    os.rename(other, str(world.place / "away"))
+    os.symlink(secret, other)
+
+    assert leaks(world, project, "secret") == []
+    found = world.at(project).call("search", query="return", context_lines=2)
+    assert mark("secret").lower() not in json.dumps(found)
+
+
+# -- what is kept by path -------------------------------------------------------------------------------------------------------
+
+
+def taken_over(world: World, one: Actor | None = None) -> tuple[str, str]:
+    """Repository a moved from its place and took its brain along; b came to the place and has a brain of its own."""
+    a = planted(world, "a")
+    os.mkdir(f"{a}/inner")
+    if one is not None:
+        assert one.north(WORDS)["memory"]
+    moved = str(world.place / "moved")
+    os.rename(a, moved)
+    assert world.at(moved).call("init", path=moved)["moved_from"] == a
+    os.rename(stranger(world, "b"), a)
+    assert world.at(a).call("ingest", path=a, project_root=a)["reused_existing_brain"] is False
+    world.at(a).memorize("Beacon", f"{WORDS} {mark('b')}")
+    return a, moved
+
+
+def test_f35_events_that_are_replayed_belong_to_a_brain_and_not_to_its_path(world: World) -> None:
+    a, _ = taken_over(world)
+    house, heard = world.app.house, []
+    house.events.subscribe(heard.append, after=0)
+
+    of_a = [event for event in heard if event.data.get("slug") == "lantern"]
+    assert of_a, "the events of a name the place, and are still kept"
+    for actor in (agent(world, a), world.human(a)):
+        hears = house.audience.hears(actor.caller)
+        assert [event for event in of_a if hears(event)] == []
+        assert [event for event in heard if event.data.get("slug") == "beacon" and hears(event)]
+
+
+def test_f35_a_session_follows_its_brain_and_not_the_path(world: World) -> None:
+    place = str(world.place / "a")
+    os.makedirs(place)
+    session = Actor(world, replace(world.at(place).caller, reads_files=False))
+    os.rmdir(place)
+    a, moved = taken_over(world, session)
+
+    inside = Actor(world, replace(session.caller, root=f"{moved}/inner"))
+
+    assert mark("b") not in json.dumps(
+        [inside.north(WORDS), inside.call("memory.search", query=WORDS), inside.call("cowork.events")]
+    )
+    assert mark("b") in json.dumps(world.at(a).north(WORDS)["memory"])
+
+
+def test_f35_a_brain_that_another_process_moved_is_not_read_under_its_old_path(world: World) -> None:
+    """One process has the brain of a open. Another one moves it and gives the place to b."""
+    a = planted(world, "a")
+    assert mark("a") in json.dumps(world.at(a).north(WORDS)["memory"])
+    second = World(world.place)
+    try:
+        moved = str(world.place / "moved")
+        os.rename(a, moved)
+        assert second.at(moved).call("init", path=moved)["moved_from"] == a
+        os.rename(stranger(world, "b"), a)
+        assert second.at(a).call("ingest", path=a, project_root=a)["ok"]
+
+        assert [one for one in leaks(world, a, "a") if not one.startswith(LETTERS)] == []
+        assert world.at(a).memorize("Beacon", f"{WORDS} {mark('b')}")["ok"]
+        assert leaks(second, moved, "b") == []
+    finally:
+        second.close()

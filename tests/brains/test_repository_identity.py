@@ -16,6 +16,11 @@ ROOT = Traits(place=(1, 10), git=(2, 20), first=frozenset({"f1"}), remote="host/
 BARE = Traits(place=(1, 10), git=(2, 20), first=frozenset({"f1"}), remote="host/app", brain_id="id")  # `init` never ran
 PLAIN = Traits(place=(1, 10), brain_id="id")
 WEAK = Traits(place=(1, 0), git=(2, 0), first=frozenset({"f1"}), remote="host/app", brain_id="id")
+FILES = frozenset({("a.py", "1"), ("b.py", "2"), ("c.py", "3"), ("d.py", "4")})
+PACKAGE = Traits(  # a directory inside a repository
+    place=(1, 10), git=(2, 20), first=frozenset({"f1"}), remote="host/app", brain_id="id", within="packages/a", files=FILES
+)
+SCRATCH = Traits(place=(1, 10), git=(2, 20), first=frozenset({"f1"}), remote="host/app", brain_id="id", within="scratch")
 OTHER = Traits(place=(7, 70), git=(8, 80), first=frozenset({"x1"}), remote="host/other")
 
 
@@ -59,8 +64,55 @@ TABLE = {
     "no birth times, nothing changed": (WEAK, WEAK, False, Evidence.GIT_DIRECTORY),
     "no birth times, rewritten, same id": (WEAK, but(WEAK, first=frozenset({"f2"})), False, Evidence.GIT_DIRECTORY),
     "no birth times, inode used again": (WEAK, but(OTHER, place=(1, 0), git=(2, 0)), False, None),
-    "a nested directory recreated by a checkout": (BARE, but(BARE, place=(3, 30)), False, Evidence.GIT_DIRECTORY),
-    "two nested directories swapped": (BARE, but(BARE, place=(3, 30)), True, None),
+    "a checkout moved inside its repository": (BARE, but(BARE, place=(3, 30)), False, Evidence.GIT_DIRECTORY),
+    "two worktrees swapped": (BARE, but(BARE, place=(3, 30)), True, None),
+    "a package, nothing changed": (PACKAGE, but(PACKAGE, brain_id=None), False, Evidence.DIRECTORY),
+    "a package, all files changed": (PACKAGE, but(PACKAGE, files=frozenset()), False, Evidence.DIRECTORY),
+    "a package that a switch of branches made again": (PACKAGE, but(PACKAGE, place=(3, 30)), False, Evidence.PACKAGE),
+    "the same, some files changed": (
+        PACKAGE,
+        but(PACKAGE, place=(3, 30), files=frozenset({("a.py", "1"), ("b.py", "2")})),
+        False,
+        Evidence.PACKAGE,
+    ),
+    "a package in another clone of the same remote": (
+        PACKAGE,
+        but(PACKAGE, place=(3, 30), git=(4, 40)),
+        False,
+        Evidence.PACKAGE,
+    ),
+    "a package in another repository": (PACKAGE, but(PACKAGE, place=(3, 30), git=(4, 40), remote="host/b"), False, None),
+    "another directory in a package's place": (
+        PACKAGE,
+        but(PACKAGE, place=(3, 30), files=frozenset({("a.py", "1")})),
+        False,
+        None,
+    ),
+    "the same, with the id of the package": (PACKAGE, but(PACKAGE, place=(3, 30), files=frozenset()), False, None),
+    "two packages swapped": (PACKAGE, but(PACKAGE, place=(3, 30)), True, None),
+    "a package elsewhere in its repository": (PACKAGE, but(PACKAGE, place=(3, 30), within="packages/b"), False, None),
+    "a directory without tracked files, made again": (SCRATCH, but(SCRATCH, place=(3, 30)), False, None),
+    "its witness copied into a sibling": (
+        but(SCRATCH, witness="w"),
+        but(SCRATCH, place=(3, 30), witness="w", within="sibling"),
+        False,
+        None,
+    ),
+    "the witness of a repository in a directory of it": (ROOT, but(ROOT, place=(3, 30), within="packages/a"), False, None),
+    "a clone put into an emptied package": (PACKAGE, but(OTHER, place=(1, 10)), False, None),
+    "a repository made around a plain directory": (PLAIN, but(SCRATCH, brain_id=None), False, Evidence.DIRECTORY),
+    "no birth times, a package's inode used again": (
+        but(SCRATCH, place=(1, 0)),
+        but(SCRATCH, place=(1, 0), brain_id=None),
+        False,
+        None,
+    ),
+    "no birth times, a package with its files": (
+        but(PACKAGE, place=(1, 0)),
+        but(PACKAGE, place=(1, 0), brain_id=None),
+        False,
+        Evidence.DIRECTORY,
+    ),
 }
 
 

@@ -4,7 +4,8 @@ usage: python -m tests.support.isolation PLACE STEPS SECONDS SEED
 
 Every repository has words of its own. After each step somebody reads in a random directory through a random surface, and no
 word of another repository may appear. Which repository a directory belongs to is known from what this program did with it;
-the product is never asked. Prints one line of JSON: steps, reads, writes and structural steps by kind, and every leak."""
+the product is never asked. Prints one line of JSON: steps, reads, writes and structural steps by kind, and every leak. On
+standard error, one line for each world, with the seed and the steps and leaks so far, and one for each leak."""
 
 import http.client
 import json
@@ -30,6 +31,9 @@ from hindbrain.policy.hooks import HOSTS
 from hindbrain.settings import Settings
 from hindbrain.stores.home import Home
 from hindbrain.surfaces.mcp_texts import resource_at
+from tests.support.reads import READS as EVERY
+from tests.support.reads import WORDS as EVERY_WORDS
+from tests.support.reads import arguments
 
 __all__ = ["Isolation", "main"]
 
@@ -74,7 +78,11 @@ class Repo:
     lends: set[int] = field(default_factory=set)  # repositories all of whose words may show here
     covered_by: "Repo | None" = None  # whose brain serves it, as long as it has none of its own
     held: set[int] = field(default_factory=set)  # repositories that lie or lay in its directory: their source files are its files
+    # Directories that were a part of it until they got a brain of their own, with the count of their words then.
+    parts: dict[int, int] = field(default_factory=dict)
     copy_of: set[int] = field(default_factory=set)
+    remote: str = ""  # what it was cloned from
+    homes: set[str] = field(default_factory=set)  # where it was when a brain was made for it
     worktrees: list[str] = field(default_factory=list)
     links: list[str] = field(default_factory=list)
     session: str = field(default_factory=lambda: secrets.token_hex(6))
@@ -86,14 +94,15 @@ class Repo:
 
     def word(self, kind: str) -> str:
         """A new word of what is written here: it belongs to the brain that has to take it, on the bus to the checkout."""
-        owner = self if kind == "f" or (kind == "b" and self.git) else self.served_by
+        served_by = self.served_by if self.served_by.brain else self
+        owner = self if kind == "f" or (kind == "b" and self.git) else served_by
         owner.count += 1
         return f"s{kind}{owner.number}k{owner.count}z"
 
     def may_show(self, kind: str, number: int, count: int) -> bool:
         if number == self.number or number in self.lends or (kind, number, count) in self.brought:
             return True
-        if kind == "f" and number in self.held:
+        if (kind == "f" and number in self.held) or count <= self.parts.get(number, 0):
             return True
         return self.covered_by is not None and self.covered_by.may_show(kind, number, count)
 
@@ -102,7 +111,8 @@ class Isolation:
     """One world after another, for so many steps."""
 
     def __init__(self, place: Path, seed: int) -> None:
-        self.rng = random.Random(seed)
+        self.rng, self.seed = random.Random(seed), seed
+        self.told: Callable[[str], None] = lambda line: None
         self.top = place
         self.counts: Counter[str] = Counter()
         self.surfaces: Counter[str] = Counter()
@@ -171,7 +181,8 @@ class Isolation:
         assert self._owner.stdout is not None
         if not self._owner.stdout.readline():
             raise RuntimeError((self.place / "owner.stderr").read_text()[-2000:])
-        self._port = int(json.loads(self.home.owner_file.read_text(encoding="utf-8"))["port"])
+        facts = json.loads(self.home.owner_file.read_text(encoding="utf-8"))
+        self._port, self._instance = int(facts["port"]), facts["instance"]
 
     # -- repositories ------------------------------------------------------------------------------------------------
 
@@ -213,6 +224,7 @@ class Isolation:
         # `init` in a plain directory of a git repository is about that repository.
         if answer.get("ok") and answer.get("project_root") == os.path.realpath(repo.path):
             repo.brain, repo.unsure, repo.adrift = True, False, False
+            repo.homes.add(repo.path)
             repo.session = secrets.token_hex(6)  # MED-012: a session keeps its brain
 
     def within(self, repo: Repo) -> list[Repo]:
@@ -329,7 +341,7 @@ class Isolation:
         name = f"sub{self._numbers}"
         if git(outer.path, "-c", "protocol.file.allow=always", "submodule", "add", "-q", source.path, name, check=False):
             made = self._repo(os.path.join(outer.path, name), git=True)
-            made.submodule = True
+            made.submodule, made.remote = True, source.path
             made.history = set(self._history(source))
             self._arrived(made, made.path, source)
 
@@ -346,7 +358,7 @@ class Isolation:
             path = self._path(inside)
             if git(str(self.place), "clone", "-q", source.path, path, check=False):
                 made = self._repo(path, git=True)
-                made.history = set(self._history(source))
+                made.history, made.remote = set(self._history(source)), source.path
                 self._arrived(made, path, source)
 
     def step_copy(self) -> None:
@@ -357,6 +369,7 @@ class Isolation:
             for one in self.within(source):
                 made = self._repo(path + one.path.removeprefix(source.path), git=one.git)
                 made.forged, made.submodule, made.history = one.forged, one.submodule, set(one.history)
+                made.remote = one.remote
                 made.copy_of = {one.number, *one.copy_of}
                 made.lends, made.joined = set(one.lends), set(one.joined)
                 self._arrived(made, made.path, one)
@@ -465,6 +478,8 @@ class Isolation:
     def _look_around(self) -> None:
         """Which repositories lie in which. A plain directory and a submodule belong to the outer one until they have a brain."""
         for one in self.repos:
+            if one.covered_by is not None:
+                one.covered_by.parts[one.number] = one.count
             around = [outer for outer in self.repos if _is_within(one, outer)]
             for outer in around:
                 outer.held.add(one.number)
@@ -473,6 +488,19 @@ class Isolation:
             covered_by = max(around, key=lambda outer: len(outer.path)) if around and open_to_outer else None
             if covered_by is not one.covered_by:
                 one.covered_by, one.session = covered_by, secrets.token_hex(6)
+            inside = any(outer.git for outer in around)
+            for other in (*self.repos, *self.gone):
+                if other is not one and one.path in other.homes and self._is_alike(one, other, inside=inside):
+                    one.lends |= {other.number, *other.lends}
+                    other.lends |= {one.number, *one.lends}
+
+    def _is_alike(self, one: Repo, other: Repo, *, inside: bool) -> bool:
+        """Whether a repository in the place of another one cannot be told from it: a second clone of the same remote, or, inside
+        a repository, a copy with the files that git has for the place."""
+        if one.git and other.git:
+            return bool(self._history(one) & self._history(other)) and one.remote == other.remote
+        family = {other.number, *other.copy_of} & {one.number, *one.copy_of}
+        return inside and not one.git and not other.git and bool(family)
 
     def _any(self, fits: Callable[[Repo], bool] | None = None) -> Repo:
         found = [one for one in self.repos if fits(one)] if fits is not None else self.repos
@@ -566,8 +594,11 @@ class Isolation:
             name, argument = rng.choice(NAMING)
             given: dict[str, Any] = {argument: rng.choice((other.path, *other.missions, f"{other.path}/src"))}
             return "naming", name, {**given, **NAMING_MORE.get(name, {})}, False
-        if pick < 0.1705:
+        if pick < 0.1702:
             return "doctor", "doctor", {"scan": True}, False
+        if pick < 0.2:
+            name = rng.choice(EVERY_READ)
+            return "any", name, _fitting(arguments(name)), False
         name, given = rng.choices(READS, READ_WEIGHTS)[0]
         surface = (
             "packet" if name in ("delegate", "wake", "brief", "context") else "hand-over" if "handoff" in name else "operation"
@@ -577,16 +608,19 @@ class Isolation:
     def _over_http(self, repo: Repo, place: str) -> tuple[str, bytes]:
         """A read through the owner: as an agent, or as the Hall reads, with the human token and a brain by its name."""
         human = self.rng.random() < 0.6
-        token = "human-token" if human else "token"
-        headers = {"Authorization": f"Bearer {(self.home.path / token).read_text().strip()}", "Content-Type": "application/json"}
+        headers = self._headers(human=human)
+        if self.rng.random() < 0.2:
+            return "events", self._events(repo, place, headers, human=human)
         name, given = self.rng.choices(READS, READ_WEIGHTS)[0]
         path, body = f"/api/op/{name}", dict(given)
         root = os.path.realpath(repo.path)
         if human:
-            route = self.rng.choice((f"/api/op/{name}", "/api/mailbox", "/api/graph/snapshot", "/api/status"))
-            path = f"{route}?brain={quote(root, safe='')}"
+            route = self.rng.choice((f"/api/op/{name}", *HALL_ROUTES))
+            path = f"{route}{'&' if '?' in route else '?'}brain={quote(root, safe='')}"
         else:
             headers["Hindbrain-Caller-Root"] = quote(os.path.realpath(place), safe="/")
+            if self.rng.random() < 0.2:
+                path = self.rng.choice((*HALL_ROUTES, "/api/instances", "/api/overview"))
         self.recent.append(f"HTTP {path} {body} ({'person' if human else 'agent'} in {place}; repo {repo.number})")
         connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=60)
         try:
@@ -595,6 +629,48 @@ class Isolation:
             return "Hall" if human else "http", connection.getresponse().read()
         finally:
             connection.close()
+
+    def _headers(self, *, human: bool) -> dict[str, str]:
+        token = (self.home.path / ("human-token" if human else "token")).read_text(encoding="ascii").strip()
+        return {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+
+    def _events(self, repo: Repo, place: str, headers: dict[str, str], *, human: bool) -> bytes:
+        """All events so far, those of an act in a random repository, and the last one, which everybody hears."""
+        root = os.path.realpath(place)
+        path = f"/api/events?brain={quote(os.path.realpath(repo.path), safe='')}" if human else "/api/events"
+        if not human:
+            headers["Hindbrain-Caller-Root"] = quote(root, safe="/")
+        self.recent.append(f"HTTP {path} ({'person' if human else 'agent'} in {place}; repo {repo.number})")
+        connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=60)
+        try:
+            connection.request("GET", path, headers={**headers, "Last-Event-ID": f"{self._instance}-0"})
+            heard = connection.getresponse()
+            if "event-stream" not in (heard.getheader("Content-Type") or ""):
+                return heard.read()
+            self._post_claim(self._any(lambda one: not one.unsure), {})
+            # The medulla's events go to every agent. A person who looks at one brain hears of that one.
+            last = self._post_claim(repo, {} if human else {"tier": "medulla"})
+            lines = [heard.readline()]
+            while last is not None and lines[-1] and last.encode() not in lines[-1]:
+                lines.append(heard.readline())
+            return b"".join(lines)
+        finally:
+            connection.close()
+
+    def _post_claim(self, repo: Repo, more: dict[str, str]) -> str | None:
+        """A claim of an agent through the owner; its slug, or None when it was refused."""
+        self._numbers += 1
+        label = f"tick {self._numbers}" if more else f"Rule {repo.word('c')} n{self._numbers}"
+        given = {"node_label": label, "text": "a second went by" if more else f"the notes say {repo.word('c')}", **more}
+        root = quote(os.path.realpath(repo.path), safe="/")
+        connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=60)
+        try:
+            headers = {**self._headers(human=False), "Hindbrain-Caller-Root": root}
+            connection.request("POST", "/api/op/memorize", body=json.dumps(given).encode(), headers=headers)
+            answer = json.loads(connection.getresponse().read())
+        finally:
+            connection.close()
+        return str(answer["slug"]) if answer.get("ok") else None
 
     def _leaked(self, repo: Repo, place: str, surface: str, foreign: set[Word], data: bytes) -> None:
         known = {one.number: one for one in (*self.repos, *self.gone)}
@@ -615,6 +691,7 @@ class Isolation:
                     "before": self._changes_of({repo, *(known[one] for one in whose if one in known)}),
                 }
             )
+            self.told(f"seed {self.seed}, world {self._worlds}: {json.dumps(self.leaks[-1])}")
 
     def _changes_of(self, repos: set[Repo]) -> list[str]:
         """What was done with these repositories, or in these places."""
@@ -628,6 +705,7 @@ class Isolation:
         while done < steps and time.monotonic() - began < seconds:
             if (done and done % WORLD_STEPS == 0) or (self.counts["leaks"] and done % 500 == 0):
                 self._new_world()
+                self.told(f"seed {self.seed}: {done} steps, {self.counts['leaks']} leaks, {time.monotonic() - began:.0f} s")
             if self.rng.random() < STRUCTURE:
                 name = self.rng.choices(STEPS, STEP_WEIGHTS)[0]
                 before = [(one.number, one.path, one.brain) for one in self.repos]
@@ -737,9 +815,9 @@ def _file(world: Isolation, repo: Repo) -> tuple[str, dict[str, Any]]:
 
 
 _WRITE_TABLE: list[tuple[str, float, Make]] = [
-    ("claim", 8, lambda w, r: ("memorize", {"node_label": f"Rule {r.word('c')}", "text": f"the notes say {r.word('c')}"})),
-    ("shared claim", 8, lambda w, r: ("memorize", {"node_label": "Shared rule", "text": f"the notes say {r.word('c')}"})),
-    ("evidence", 6, lambda w, r: ("record", {"text": f"the notes say {r.word('d')}", "source": r.word("d"), "thread": "t"})),
+    ("claim", 4, lambda w, r: ("memorize", {"node_label": f"Rule {r.word('c')}", "text": f"the notes say {r.word('c')}"})),
+    ("shared claim", 4, lambda w, r: ("memorize", {"node_label": "Shared rule", "text": f"the notes say {r.word('c')}"})),
+    ("evidence", 4, lambda w, r: ("record", {"text": f"the notes say {r.word('d')}", "source": r.word("d"), "thread": "t"})),
     ("boot", 6, lambda w, r: ("boot_memory", {"action": "set", "key": f"k{w.rng.randrange(5)}", "value": r.word("d")})),
     ("letter", 3, lambda w, r: ("report", {"class": "bug", "what": f"the notes say {r.word('c')}"})),
     ("mission", 0.3, lambda w, r: ("mission.start", {"task": f"the notes say {r.word('d')}", "mode": "review"})),
@@ -749,7 +827,7 @@ _WRITE_TABLE: list[tuple[str, float, Make]] = [
         lambda w, r: ("mission.event", {"event_type": "hypothesis", "target": r.word("d"), **_mission(w, r)}),
     ),
     ("hand-over", 1, lambda w, r: ("mission.handoff", {"summary": r.word("d"), "leave": False, **_mission(w, r)})),
-    ("abandon", 1, lambda w, r: ("mission.abandon", {"reason": "enough", **_mission(w, r)})),
+    ("abandon", 0.2, lambda w, r: ("mission.abandon", {"reason": "enough", **_mission(w, r)})),
     ("bus agent", 2, lambda w, r: ("cowork.register", {"agent_id": w.rng.choice(("one", "two")), "tool": "claude"})),
     ("message", 5, lambda w, r: ("cowork.send", {"from": "one", "to": "two", "message": f"the notes say {r.word('b')}"})),
     ("drain", 1, lambda w, r: ("cowork.drain", {"agent_id": "two"})),
@@ -811,7 +889,7 @@ _READ_TABLE: list[tuple[str, dict[str, Any], float]] = [
         ("drift", {}, 0.5),
     ),
     *(("glob", {"pattern": "**/*"}, 1), ("graph.show", {}, 1), ("graph.export", {"format": "json"}, 0.5), ("panoramic", {}, 0.5)),
-    *(("overview", {}, 2), ("instances", {}, 1), ("health", {}, 0.5), ("session_handshake", {}, 0.3), ("task.list", {}, 1)),
+    *(("overview", {}, 0.5), ("instances", {}, 0.1), ("health", {}, 0.5), ("session_handshake", {}, 0.3), ("task.list", {}, 1)),
     *(
         ("experience.summary", {"verbose": True}, 1),
         ("experience.query", {"space": "tool:shell"}, 1),
@@ -827,6 +905,25 @@ _READ_TABLE: list[tuple[str, dict[str, Any], float]] = [
 ]
 READS = [(name, given) for name, given, _ in _READ_TABLE]
 READ_WEIGHTS = [weight for *_, weight in _READ_TABLE]
+
+# Every operation that reads, those above included, with what it asks for. Left out: those that read no memory or are asked
+# elsewhere, and the two that show the spool of letters, where a letter waits under the path of its project (docs/plan.md).
+NOT_READ = ("doctor", "control.watch", "mission.verify_packet", "inbox_sweep", "triage_session")
+EVERY_READ = [name for name in EVERY if name not in NOT_READ]
+HALL_ROUTES = (
+    *("/api/mailbox", "/api/graph/snapshot", "/api/graph/stats", "/api/status"),
+    "/api/graph/subgraph?node=file%3A%3Asrc%2Fa.py&depth=2",
+)
+
+
+def _fitting(given: dict[str, Any]) -> dict[str, Any]:
+    """Arguments that reach something here."""
+    told = (
+        json.dumps(given).replace(EVERY_WORDS, ASKED).replace("src/worker.py", "src/a.py").replace("retry-policy", "shared-rule")
+    )
+    fitting: dict[str, Any] = json.loads(told)
+    return fitting
+
 
 # Reads that take the name of a place, a brain or a mission.
 NAMING = [
@@ -848,6 +945,7 @@ NAMING_MORE: dict[str, dict[str, Any]] = {
 
 def main(place: str, steps: str, seconds: str, seed: str) -> int:
     running = Isolation(Path(os.path.realpath(place)), int(seed))
+    running.told = lambda line: print(line, file=sys.stderr, flush=True)
     try:
         told = running.run(int(steps), float(seconds))
     finally:

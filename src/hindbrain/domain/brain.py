@@ -57,6 +57,11 @@ class Brain:
         return Tier.MEDULLA if self.root is None else Tier.PROJECT
 
     @property
+    def mark(self) -> tuple[str, int]:
+        """Which brain this is, wherever it lies: a path may have another one later, and a clone brings the same id."""
+        return self.id, self.created_ms
+
+    @property
     def name(self) -> str:
         """What rows and answers call this brain: its root, or `medulla`."""
         return MEDULLA if self.root is None else self.root

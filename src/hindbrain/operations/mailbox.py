@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from hindbrain.domain.errors import Busy, ClaimTooLarge, ConfigInvalid, HygieneRefused, InvalidParams
+from hindbrain.domain.errors import Busy, ClaimTooLarge, ConfigInvalid, HygieneRefused, InvalidParams, RepositoryChanged
 from hindbrain.domain.letter import TRIAGE
 from hindbrain.domain.places import ReportSubject
 from hindbrain.operations.registry import Effect, operation
@@ -23,7 +23,7 @@ _POST = "it files the letters of all projects of this machine, and belongs to th
     "report",
     effect=Effect.WRITE,
     positional=("class", "what"),
-    raises=(ClaimTooLarge, HygieneRefused, InvalidParams),
+    raises=(ClaimTooLarge, HygieneRefused, InvalidParams, RepositoryChanged),
 )
 def report(
     call: Call,
@@ -67,7 +67,7 @@ def report(
     "triage",
     effect=Effect.WRITE,
     positional=("answers",),
-    raises=(ClaimTooLarge, ConfigInvalid, HygieneRefused, InvalidParams),
+    raises=(ClaimTooLarge, ConfigInvalid, HygieneRefused, InvalidParams, RepositoryChanged),
 )
 def triage(
     call: Call,

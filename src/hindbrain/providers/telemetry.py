@@ -1,6 +1,7 @@
 """Where spans go: a file of the operator, or an endpoint that the operator gave. Nobody waits for either, and neither fails a
 call: what cannot be delivered is counted and said once."""
 
+import errno
 import logging
 import os
 import queue
@@ -48,7 +49,10 @@ class FileSink:
             with self._lock:
                 handle = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
                 try:
-                    os.write(handle, line)
+                    before = os.fstat(handle).st_size
+                    if os.write(handle, line) < len(line):
+                        os.ftruncate(handle, before)  # a full disk took a part: no torn line stays
+                        raise OSError(errno.ENOSPC, "the disk took only a part of the spans")
                 finally:
                     os.close(handle)
         except OSError as failed:

@@ -1,11 +1,13 @@
 """The audience of a brain: a person hears of every brain, an agent of its own project and of the medulla."""
 
+import os
 from collections.abc import Callable
 
 from hindbrain.domain.brain import MEDULLA, contains
 from hindbrain.domain.caller import Caller, Channel
 from hindbrain.services.brains import Brains
 from hindbrain.services.events import Event
+from hindbrain.stores.births import birth_of
 from hindbrain.stores.repository import repository_of
 
 __all__ = ["Audience"]
@@ -35,13 +37,23 @@ class Audience:
     def hears(self, caller: Caller) -> Callable[[Event], bool]:
         """A filter for the events of one listener. A project that gets its brain while somebody listens is heard from then on."""
         if caller.channel is Channel.HUMAN:
-            return lambda event: True
+            return self._is_current
         held = [self.names(caller)]
 
         def heard(event: Event) -> bool:
             brain = str(event.data.get("brain"))
             if brain not in held[0] and caller.root is not None and contains(brain, caller.root):
                 held[0] = self.names(caller)
-            return brain in held[0]
+            return brain in held[0] and self._is_current(event)
 
         return heard
+
+    def owner_of(self, name: str) -> object:
+        """Which brain or directory has a name now. Events are kept for a while, and another one may get the name meanwhile."""
+        brain = self._brains.home.project(name) if os.path.isabs(name) else None
+        if brain is not None:
+            return brain.mark
+        return birth_of(name) if os.path.isabs(name) else None
+
+    def _is_current(self, event: Event) -> bool:
+        return event.owner is None or event.owner == self.owner_of(str(event.data.get("brain")))

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from hindbrain.domain.brain import Brain, contains
 from hindbrain.domain.claim import parse
-from hindbrain.domain.errors import InvalidLabel, RepositoryChanged, StoreBehind
+from hindbrain.domain.errors import Busy, InvalidLabel, RepositoryChanged, StoreBehind
 from hindbrain.domain.label import Slug, former_slug, slug_of
 from hindbrain.domain.ledger import Entry
 from hindbrain.domain.stored import stored_number
@@ -29,7 +29,7 @@ from hindbrain.stores.port import BrainStore, Counts
 from hindbrain.stores.repository import repository_of, upwards
 from hindbrain.stores.schema_look import schema_of
 
-__all__ = ["Brains", "OpenBrain", "StoreOpener", "repository_ways"]
+__all__ = ["Brains", "OpenBrain", "StoreOpener", "repository_change", "repository_ways"]
 
 StoreOpener = Callable[[Brain, Path], BrainStore]
 
@@ -151,9 +151,18 @@ class OpenBrain:
         self.store.close()
 
 
+def repository_change(root: str) -> str:
+    """What is wrong with the directory of a brain that serves nobody who stands in it."""
+    if not os.path.isdir(root):
+        return f"{root} is gone: a caller in it cannot be known"
+    return f"{root} holds another repository than the one its brain was made for"
+
+
 def repository_ways(root: str) -> str:
-    """What a person can do about a directory that holds another repository than its brain was made for."""
+    """What a person can do about a directory that is gone, or holds another repository than its brain was made for."""
     quoted = shlex.quote(root)
+    if not os.path.isdir(root):
+        return f"bring the directory back, or give its brain to the place it was moved to: `hindbrain rebind {quoted} NEW`"
     return (
         f"a person decides in a terminal: `hindbrain brain confirm {quoted}` if it is the same project, "
         f"`hindbrain brain detach {quoted}` if it is another one; detaching deletes nothing"
@@ -196,7 +205,8 @@ class Brains:
     def covering(self, root: str) -> Brain | None:
         """The brain of the nearest directory at or above a canonical root; a linked worktree belongs to its repository.
 
-        None also where that directory holds another repository than the one the brain was made for.
+        None also where that directory holds another repository than the one the brain was made for, and where it is gone: the
+        caller may be of another one that was there meanwhile.
         """
         brain, place = self._nearest(root)
         return brain if brain is not None and self._covers(brain, place) else None
@@ -212,7 +222,7 @@ class Brains:
         return brain if brain is not None and self._holds(brain) else None
 
     def replaced(self, root: str) -> Brain | None:
-        """The brain that would cover a root, if the directory did not hold another repository by now."""
+        """The brain that would cover a root, if its directory were there and did not hold another repository by now."""
         brain, place = self._nearest(root)
         return brain if brain is not None and not self._covers(brain, place) else None
 
@@ -230,7 +240,7 @@ class Brains:
         return repository.root, repository.worktree
 
     def _covers(self, brain: Brain, place: str | None) -> bool:
-        return self._holds(brain, place) and not self.bindings.left_by_another(brain, place)
+        return os.path.isdir(place or brain.root or os.sep) and self._holds(brain, place)
 
     def _holds(self, brain: Brain, place: str | None = None) -> bool:
         return self.bindings.holds(brain, place, record=not _LOOKING.get())
@@ -322,6 +332,13 @@ class Brains:
             )
         with self._lock:
             opened = self._warm.get(brain.name)
+            if opened is not None and opened.brain.mark != brain.mark:  # another process gave the directory another brain
+                if opened.users:
+                    raise Busy(
+                        f"the brain of {brain.name} is being replaced", fix="try again when the calls that use it are done"
+                    )
+                self._drop(brain.name)
+                opened = None
             if opened is None:
                 self._make_room(brain)
                 directory = self.home.brain_dir(brain)

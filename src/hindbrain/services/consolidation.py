@@ -18,6 +18,7 @@ from hindbrain.services.gateway import Gateway
 from hindbrain.services.reconcile import Reconciler
 from hindbrain.services.rows import DEMOTION, WITNESS_SUPERSEDED
 from hindbrain.stores.atomic import write_text
+from hindbrain.stores.line_file import append_lines
 from hindbrain.stores.port import Mark, Version
 
 __all__ = ["Consolidation", "forget_slug"]
@@ -169,9 +170,7 @@ class Consolidation:
             "before": before,
             "after": after,
         }
-        handle = os.open(medulla.directory / _RECORD, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(json.dumps(line, ensure_ascii=False) + "\n")
+        append_lines(medulla.directory / _RECORD, (json.dumps(line, ensure_ascii=False) + "\n").encode("utf-8"))
 
 
 def forget_slug(directory: Path, slug: str) -> None:
@@ -179,10 +178,20 @@ def forget_slug(directory: Path, slug: str) -> None:
     path = directory / _RECORD
     if not path.exists():
         return
-    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    raw = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    lines = [line for one in raw if (line := _parsed(one)) is not None]
     kept = [line | {"acts": [_without(act, slug) for act in line["acts"]]} for line in lines]
-    if kept != lines:
+    if kept != lines or len(lines) < len(raw):
         write_text(path, "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in kept))
+
+
+def _parsed(raw: str) -> dict[str, Any] | None:
+    """One pass of the record; None for a torn line, which an older release left on a full disk and which may hold the label."""
+    try:
+        line = json.loads(raw)
+    except (ValueError, RecursionError):
+        return None
+    return line if isinstance(line, dict) and isinstance(line.get("acts"), list) else None
 
 
 def _without(act: dict[str, Any], slug: str) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 import datetime
 import json
-import os
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -17,6 +16,7 @@ from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.routing import Router
 from hindbrain.stores.glance import LAST_BEAT
 from hindbrain.stores.home import Home
+from hindbrain.stores.line_file import append_lines
 
 __all__ = ["BEATS", "QUERIES", "Counters", "Refusals", "week_end", "week_of"]
 
@@ -155,6 +155,5 @@ class Refusals:
             "caller_root": None if caller.root is None or scan(caller.root) else caller.root,
             **payload,
         }
-        handle = os.open(self._home.refusals_file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(json.dumps(line) + "\n")  # escaped: the name of a directory need not be text
+        # Escaped: the name of a directory need not be text. No sync: every refusal would wait for the disk.
+        append_lines(self._home.refusals_file, (json.dumps(line) + "\n").encode("ascii"), sync=False)

@@ -14,11 +14,12 @@ REPLAYED = 512
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """One change: its number, what it says, and the session that caused it."""
+    """One change: its number, what it says, the session that caused it, and which brain had the name that it gives."""
 
     id: int
     data: Mapping[str, Any]
     session: str | None
+    owner: object = None  # None where nobody asked for it
 
 
 Listener = Callable[[Event], None]
@@ -33,6 +34,7 @@ class Events:
         self._listeners: dict[int, Listener] = {}
         self._last = 0
         self._tickets = 0
+        self.owner_of: Callable[[str], object] = lambda name: None
 
     @property
     def last_id(self) -> int:
@@ -40,9 +42,10 @@ class Events:
 
     def publish(self, event: Mapping[str, Any], *, session: str | None = None) -> int:
         """Number an event, keep it for a while and tell every listener. A listener must not block or raise."""
+        owner = self.owner_of(str(event.get("brain")))
         with self._lock:
             self._last += 1
-            numbered = Event(id=self._last, data=dict(event), session=session)
+            numbered = Event(id=self._last, data=dict(event), session=session, owner=owner)
             self._kept.append(numbered)
             for listener in self._listeners.values():
                 listener(numbered)

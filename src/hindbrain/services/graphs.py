@@ -238,9 +238,15 @@ class Graphs:
 
     def places(self, opened: OpenBrain) -> list[Place]:
         """The ingest roots of a brain's graph, oldest first. Where another repository lies by now, nothing is read."""
-        graph, root = opened.graph, opened.brain.root or ""
+        graph = opened.graph
         known = [] if graph is None else self._places(graph)
-        return [one for one in known if contains(root, main_path(one.root)) or self._holds(opened.brain, one.root)]
+        return [one for one in known if self._is_own(opened.brain, one.root)]
+
+    def _is_own(self, brain: Brain, place: str) -> bool:
+        """Whether a directory below the root of a brain is still there and no link, or one elsewhere holds what was taken in."""
+        if contains(brain.root or "", main_path(place)):
+            return os.path.realpath(place) == place
+        return self._holds(brain, place)
 
     def follow(self, opened: OpenBrain, old: str) -> None:
         """The checkout of a brain moved: what was taken in from the old directory lies in the new one."""

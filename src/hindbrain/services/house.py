@@ -154,6 +154,7 @@ class House(LateRooms):
         self.brains.committed = self.bell.committed
         self.router = Router(self.brains, self.registered_places, clock)
         self.audience = Audience(self.brains, wide=settings.flag("all_brains"))
+        self.events.owner_of = self.audience.owner_of
         self.authority = Authority(home, self.brains, self.router, self.registered_places.covers)
         self.counters = Counters(self.brains, clock)
         self.refusals = Refusals(self.brains, self.router, home, clock)

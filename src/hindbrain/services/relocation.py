@@ -154,7 +154,8 @@ class Relocation:
         if told is not None:
             known, seen = json.loads(told), traits_of(root)
             remote = remote_name(seen.remote)
-            if not seen.first & set(known["first"]) or (known["remote"] and remote and known["remote"] != remote):
+            elsewhere = known.get("within", seen.within) != seen.within  # another directory of the same repository
+            if elsewhere or not seen.first & set(known["first"]) or (known["remote"] and remote and known["remote"] != remote):
                 raise HumanNeeded(
                     f"{root} carries the id of a brain on the server that was made for another repository",
                     fix=f"a person joins it in a terminal: hindbrain brain confirm {shlex.quote(root)}",
@@ -165,6 +166,7 @@ class Relocation:
         """On a server, say once from which history a brain comes: whoever joins it later has to have the same."""
         known = self._brains.bindings.recorded(opened.brain)
         if self._brains.served and known.first and opened.store.meta(_LINEAGE) is None:
-            told = json.dumps({"first": sorted(known.first), "remote": remote_name(known.remote)})
+            lineage = {"first": sorted(known.first), "remote": remote_name(known.remote), "within": known.within}
+            told = json.dumps(lineage)
             with opened.store.writing() as writer:
                 writer.set_meta(_LINEAGE, told)

@@ -4,6 +4,7 @@ import json
 import logging
 import os
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from hindbrain.domain.brain import Brain
 from hindbrain.domain.repository_identity import Evidence, Traits, evidence_of_adoption, evidence_of_same
 from hindbrain.stores.atomic import write_text
 from hindbrain.stores.home import Home
-from hindbrain.stores.identity import Signature, has_commit, signature_of, traits_of
+from hindbrain.stores.identity import Signature, has_commit, indexed_ns, signature_of, traits_of
 
 __all__ = ["RepositoryBindings"]
 
@@ -21,6 +22,7 @@ _SCHEMA = "hindbrain-repository-v0"
 _RECORD = "repository.json"
 _REMEMBERED = 1_000
 _FIRST_MOST = 64
+_SAMPLE_AGE_NS = 24 * 3600 * 10**9  # a day of commits changes few files of a package
 
 Stamp = tuple[int, int]
 
@@ -54,16 +56,6 @@ class RepositoryBindings:
                 self._known.clear()
             self._known[key] = (signature, _stamp(self._path(brain)), found)
         return found is not None
-
-    def left_by_another(self, brain: Brain, place: str | None = None) -> bool:
-        """Whether a directory of a brain is gone, and another repository was the last one seen there.
-
-        Whoever still says that they stand in it, such as an agent whose directory was moved away, belongs to that other one.
-        """
-        where = place or brain.root
-        if where is None or not os.path.isabs(where) or signature_of(where) is not None:
-            return False
-        return where in _others(self._home.brain_dir(brain))
 
     def bind(self, brain: Brain, place: str | None = None) -> None:
         """Record what a directory of a brain holds now: at its birth, when its files were read, or when a person says so."""
@@ -100,22 +92,26 @@ class RepositoryBindings:
             known = Traits(brain_id=brain.id, witness=self.witness(brain) if where == brain.root else None)
             found = evidence_of_adoption(known, seen, claimed_elsewhere=self._claimed(brain, seen))
         elif tuple(entry.get("signature") or ()) == signature:
-            if entry.get("first") or not has_commit(where):
+            if (entry.get("first") or not has_commit(where)) and not (record and self._outdated(brain, where, entry)):
                 return Evidence.GIT_DIRECTORY
-            seen, found = traits_of(where), Evidence.GIT_DIRECTORY  # its first commit came after the record
+            seen, found = traits_of(where), Evidence.GIT_DIRECTORY  # its first commit came after the record, or many edits
         else:
             recorded, seen = self._recorded(brain, directory, entry), traits_of(where, history=False)
             strong = recorded.git is not None and recorded.git[1] != 0 and recorded.git == seen.git
-            if strong and recorded.place == seen.place:
+            if strong and recorded.place == seen.place and not recorded.within and not seen.within:
                 found = Evidence.GIT_DIRECTORY
             else:
-                seen = traits_of(where)
+                seen = traits_of(where, files=[name for name, _ in recorded.files] if recorded.within else None)
                 found = evidence_of_same(recorded, seen, claimed_elsewhere=self._claimed(brain, seen))
+            if found is not None and seen.within:
+                seen = traits_of(where)  # with a new sample of its files
         if found is not None and record:
             self._save(brain, where, signature, seen)
-        if found is None and record:
-            self._save_another(brain, where)
         return found
+
+    def _outdated(self, brain: Brain, where: str, entry: dict[str, Any]) -> bool:
+        """Whether the sample of files of a directory inside a repository is so old that commits may have changed most of it."""
+        return bool(entry.get("within")) and indexed_ns(where) - _stamp(self._path(brain))[1] > _SAMPLE_AGE_NS
 
     def _claimed(self, brain: Brain, seen: Traits) -> bool:
         """Whether another brain of this home has this very directory, or the witness in it, on record."""
@@ -143,6 +139,8 @@ class RepositoryBindings:
             remote=str(entry.get("remote") or ""),
             brain_id=brain.id,
             witness=self._home.witness_in(directory),
+            within=str(entry.get("within") or ""),
+            files=frozenset(_files(entry.get("files"))),
         )
 
     def _save(self, brain: Brain, where: str, signature: Signature, seen: Traits) -> None:
@@ -157,23 +155,13 @@ class RepositoryBindings:
                 "git": seen.git,
                 "first": [*sorted(seen.first), *known][:_FIRST_MOST],
                 "remote": seen.remote or str(before.get("remote") or ""),
+                **({"within": seen.within, "files": dict(sorted(seen.files))} if seen.within else {}),
             }
-            self._write(brain, where, entries, _others(self._home.brain_dir(brain)) - {where})
-
-    def _save_another(self, brain: Brain, where: str) -> None:
-        """Note that another repository is in a directory of a brain, until the directory holds the brain's own again."""
-        with self._lock:
-            directory = self._home.brain_dir(brain)
-            others = _others(directory)
-            if where not in others:
-                self._write(brain, where, _entries(directory), others | {where})
-
-    def _write(self, brain: Brain, where: str, entries: dict[str, dict[str, Any]], others: set[str]) -> None:
-        told = {"schema": _SCHEMA, "places": entries, **({"others": sorted(others)} if others else {})}
-        try:
-            write_text(self._path(brain), json.dumps(told, indent=2, ensure_ascii=False) + "\n")
-        except OSError as refused:
-            LOG.warning("the record of %s was not written: %s", where, refused)
+            told = {"schema": _SCHEMA, "places": entries}
+            try:
+                write_text(self._path(brain), json.dumps(told, indent=2, ensure_ascii=False) + "\n")
+            except OSError as refused:
+                LOG.warning("the record of %s was not written: %s", where, refused)
 
 
 def _record_in(directory: Path) -> dict[str, Any]:
@@ -191,17 +179,17 @@ def _entries(directory: Path) -> dict[str, dict[str, Any]]:
     return {path: entry for path, entry in places.items() if isinstance(entry, dict)} if isinstance(places, dict) else {}
 
 
-def _others(directory: Path) -> set[str]:
-    """The places of a brain where another repository was seen last."""
-    others = _record_in(directory).get("others")
-    return {place for place in others if isinstance(place, str)} if isinstance(others, list) else set()
-
-
 def _birth(told: object) -> tuple[int, int] | None:
     match told:
         case [int(inode), int(born)]:
             return inode, born
     return None
+
+
+def _files(told: object) -> Iterator[tuple[str, str]]:
+    for name, digest in told.items() if isinstance(told, dict) else ():
+        if isinstance(digest, str):
+            yield name, digest
 
 
 def _stamp(path: Path) -> Stamp:

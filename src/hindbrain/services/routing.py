@@ -10,7 +10,7 @@ from typing import Any
 from hindbrain.domain.brain import MEDULLA, Brain, contains
 from hindbrain.domain.caller import Caller, Channel, RootSource
 from hindbrain.domain.errors import BrainlessRoot, CallerRootUnknown, PathRefused, RepositoryChanged
-from hindbrain.services.brains import Brains, repository_ways
+from hindbrain.services.brains import Brains, repository_change, repository_ways
 from hindbrain.services.registered_places import RegisteredPlaces
 from hindbrain.stores.home import REPO_DIR
 from hindbrain.stores.repository import canonical_root, repository_of
@@ -35,6 +35,7 @@ class SessionState:
     id: str
     agent: str
     bound_project_root: str | None = None
+    bound_mark: tuple[str, int] | None = None  # of the brain that was there: another one may have the path by now
     remembered_root: str | None = None
     caller_root_source: str = RootSource.UNKNOWN.value
     queries: int = 0
@@ -99,7 +100,15 @@ class Router:
             self._sessions.pop(session, None)
 
     def bind(self, caller: Caller, brain: Brain) -> None:
-        self.session(caller).bound_project_root = brain.root
+        state = self.session(caller)
+        state.bound_project_root, state.bound_mark = brain.root, brain.mark
+
+    def bound_root(self, caller: Caller) -> str | None:
+        """The directory whose brain the session of a caller is bound to; None when another brain has it by now."""
+        state = self.session(caller)
+        root = state.bound_project_root
+        brain = self._brains.home.project(root) if root is not None else None
+        return root if brain is None or brain.mark == state.bound_mark else None
 
     # -- routes ------------------------------------------------------------------------------------------------------
 
@@ -122,9 +131,11 @@ class Router:
         state = self.session(caller)
         gaps: list[Gap] = []
         if state.bound_project_root is not None:
-            if brain := self._brains.project(state.bound_project_root):
+            brain = self._brains.project(state.bound_project_root)
+            if brain is not None and brain.mark == state.bound_mark:
                 return Route(brain=brain, root=state.bound_project_root, root_source="session", gaps=tuple(gaps))
-            gone = self._brains.home.project(state.bound_project_root) is None
+            known = self._brains.home.project(state.bound_project_root)
+            gone = known is None or known.mark != state.bound_mark
             why = "is no longer on disk" if gone else "was made for another repository than the one that is there now"
             gaps.append(gap("sticky_brain_missing", f"the brain this session was bound to ({state.bound_project_root}) {why}"))
         root, source = (caller.root, caller.root_source) if caller.root else (state.remembered_root, RootSource.SESSION)
@@ -135,7 +146,8 @@ class Router:
             brain = self._brains.covering(root)
         if brain is not None:
             # A session whose brain is gone is not moved to another in silence: every answer says so until it is bound anew.
-            state.bound_project_root = state.bound_project_root or brain.root
+            if state.bound_project_root is None:
+                state.bound_project_root, state.bound_mark = brain.root, brain.mark
             return Route(brain=brain, root=root, root_source=source.value, gaps=tuple(gaps))
         if caller.refused_root is not None:
             gaps.append(_refused(caller.refused_root))
@@ -161,17 +173,21 @@ class Router:
                 },
                 caller_root=None,
             )
-        if (other := self._brains.replaced(route.root)) is not None:
-            raise RepositoryChanged(
-                f"{other.root} holds another repository than the one its brain was made for; nothing is read or written there",
-                fix=repository_ways(other.root or route.root),
-                caller_root=route.root,
-            )
+        self.refuse_replaced(route.root)
         raise BrainlessRoot(
             f"{uncovered(route.root)}; memory belongs to a project and is not kept anywhere else",
             fix=self.bootstrap_fix(caller, route.root),
             caller_root=route.root,
         )
+
+    def refuse_replaced(self, root: str | None) -> None:
+        """Refuse a caller whose directory is gone, or holds another repository than its brain was made for."""
+        if root is not None and (other := self._brains.replaced(root)) is not None:
+            raise RepositoryChanged(
+                f"{repository_change(other.root or root)}; nothing is read or written there",
+                fix=repository_ways(other.root or root),
+                caller_root=root,
+            )
 
     def named(self, caller: Caller, tier: str | None) -> Brain:
         """The brain that a call with a `tier` argument speaks of: the medulla when it is named, else the caller's own."""
@@ -269,6 +285,6 @@ def _refused(root: str) -> Gap:
 def _replaced(root: str) -> Gap:
     return gap(
         "repository_changed",
-        f"{root} holds another repository than the one its brain was made for; its memory is not shown",
+        f"{repository_change(root)}; its memory is not shown",
         repository_ways(root),
     )

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from hindbrain.domain.ledger import canonical
-from hindbrain.stores.atomic import sync_directory
 from hindbrain.stores.directories import make_directory
+from hindbrain.stores.line_file import append_lines
 from hindbrain.stores.locks import try_lock
 
 __all__ = ["GENESIS", "AuditLog", "Checked", "Line", "Tail"]
@@ -108,16 +108,8 @@ class AuditLog:
             head = _digest(canonical(told).encode())
             told["x"]["hash"] = head
             parts.append(canonical(told))
-        fresh = not self.exists
-        data = ("\n".join(parts) + "\n").encode()
-        handle = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        if fresh:
-            sync_directory(self._directory)
-        self._count, self._head, self.size = count, head, self.size + len(data)
+        grown = append_lines(self.path, ("\n".join(parts) + "\n").encode())
+        self._count, self._head, self.size = count, head, self.size + grown
 
     def lines(self) -> Iterator[Line]:
         """Every line that can be read, in order."""

@@ -1,7 +1,6 @@
 """Delegation records: one file per packet and one line per debrief, in the brain's own directory. Files of one user, whole or not
 there at all; a record is found only below the brain that it belongs to."""
 
-import errno
 import os
 import re
 from collections.abc import Iterator
@@ -13,8 +12,9 @@ import msgspec
 from hindbrain.domain.delegation import DelegationRecord, OutcomeRow
 from hindbrain.domain.typed import decoded
 from hindbrain.policy.limits import LOCK_WAIT_S
-from hindbrain.stores.atomic import sync_directory, write_text
+from hindbrain.stores.atomic import write_text
 from hindbrain.stores.directories import make_directory
+from hindbrain.stores.line_file import append_lines
 from hindbrain.stores.locks import locked
 
 __all__ = ["DelegationFiles", "is_delegation_id"]
@@ -76,18 +76,7 @@ class DelegationFiles:
 
     def append(self, row: OutcomeRow) -> None:
         """One more line; the caller holds the lock. A line that a dead process left unfinished stays a line by itself."""
-        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
-        handle = os.open(self._outcomes, flags, 0o600)
-        with os.fdopen(handle, "r+b", buffering=0) as file:
-            size = file.seek(0, os.SEEK_END)
-            torn = size > 0 and os.pread(file.fileno(), 1, size - 1) != b"\n"
-            data = (b"\n" if torn else b"") + msgspec.json.encode(row) + b"\n"
-            if file.write(data) != len(data):
-                os.ftruncate(file.fileno(), size)
-                raise OSError(errno.ENOSPC, "the disk took only a part of the outcome", str(self._outcomes))
-            os.fsync(file.fileno())
-        if size == 0:
-            sync_directory(self._place)
+        append_lines(self._outcomes, msgspec.json.encode(row) + b"\n")
 
     def forget_before(self, created_ms: int) -> int:
         """Remove records of packets that were made before a time; how many there were."""

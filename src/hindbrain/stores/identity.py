@@ -1,10 +1,12 @@
 """Identity of a repository: what stays the same in every clone and worktree, and by what this very one is known again."""
 
+import hashlib
 import json
 import os
 import re
 import stat
 import uuid
+from collections.abc import Iterable
 from functools import lru_cache
 from urllib.parse import urlsplit
 
@@ -12,7 +14,7 @@ from hindbrain.domain.repository_identity import Traits
 from hindbrain.stores.births import birth_of
 from hindbrain.stores.git import asked
 from hindbrain.stores.home import REPO_DIR
-from hindbrain.stores.repository import git_directory, repository_of
+from hindbrain.stores.repository import Names, git_directory, is_checkout, repository_of
 
 __all__ = [
     "Signature",
@@ -21,6 +23,7 @@ __all__ = [
     "carried_witness",
     "has_commit",
     "identity_of",
+    "indexed_ns",
     "remote_name",
     "signature_of",
     "small_text",
@@ -32,6 +35,8 @@ Signature = tuple[int, ...]
 _SECONDS = 5.0  # of a history so long that it is not worth waiting for: the path names it then
 _SCP = re.compile(r"(?:[^@/\s]+@)?([\w.-]+):(?!//)([^\s]+)")
 _SMALL_BYTES = 65_536  # of what a repository brings along beside its claims: an id, a witness, some names
+_SAMPLED = 64  # files of a directory inside a repository that are compared
+_MEMORY = os.fsencode(f"{REPO_DIR}/")
 _FIRST_MOST = 64  # commits without a parent that are kept
 _DRIVE = 1  # a host of one letter is a drive
 
@@ -101,8 +106,8 @@ def signature_of(root: str) -> Signature | None:
         return None
     git = os.path.join(root, ".git")
     if not os.path.isdir(git):
-        found = git_directory(root)
-        if found is None:  # nothing of git dates the directory: its birth does
+        found = git_directory(root) if is_checkout(root) else None
+        if found is None:  # no git directory of its own dates it: its birth does
             return (*(birth_of(root) or ()), *_stamp(os.path.join(root, REPO_DIR, ".witness")))
         git = found
     return (
@@ -113,9 +118,13 @@ def signature_of(root: str) -> Signature | None:
     )
 
 
-def traits_of(root: str, *, history: bool = True) -> Traits:
-    """What is known of the repository in a directory. Without `history` git is not started."""
+def traits_of(root: str, *, history: bool = True, files: Iterable[str] | None = None) -> Traits:
+    """What is known of the repository in a directory. Without `history` git is not started.
+
+    `files` names the files to look at in a directory inside a repository; a sample of those that git tracks when left out.
+    """
     git = git_directory(root)
+    inside = git is not None and not is_checkout(root)
     shallow = git is not None and os.path.exists(os.path.join(git, "shallow"))
     first: frozenset[str] = frozenset()
     if history and git is not None and not shallow:
@@ -128,6 +137,8 @@ def traits_of(root: str, *, history: bool = True) -> Traits:
         remote=_remote(root) if history and git is not None else "",
         brain_id=carried_id(root),
         witness=carried_witness(root),
+        within=os.path.relpath(root, repository_of(root).worktree) if inside else "",
+        files=_tracked(root, files) if history and inside else frozenset(),
     )
 
 
@@ -142,6 +153,12 @@ def has_commit(root: str) -> bool:
         return False
     name = head.removeprefix("ref:").strip()
     return not head.startswith("ref:") or any(os.path.exists(os.path.join(git, one)) for one in (name, "packed-refs"))
+
+
+def indexed_ns(root: str) -> int:
+    """When git last wrote the list of files of the repository around a directory; 0 without one."""
+    git = git_directory(root)
+    return _stamp(os.path.join(git, "index"))[1] if git is not None else 0
 
 
 def carried_id(root: str) -> str | None:
@@ -167,6 +184,35 @@ def _remote(root: str) -> str:
     urls = {name: url.strip() for name, _, url in pairs}
     url = urls.get("remote.origin.url") or next(iter(urls.values()), "")
     return remote_name(url) or url
+
+
+def _tracked(root: str, names: Iterable[str] | None) -> frozenset[tuple[str, str]]:
+    """Names and digests of files below a directory that the repository around it tracks: of those that are named, or of a sample.
+
+    Empty files and the memory that travels with the directory are left out: other directories have the same.
+    """
+    said = asked(root, "ls-files", "-z", seconds=_SECONDS)
+    listed = {os.fsdecode(name) for name in (said or b"").split(b"\x00") if name and not name.startswith(_MEMORY)}
+    usable = Names(root)
+    chosen = sorted(listed, key=_digest)[:_SAMPLED] if names is None else sorted(listed.intersection(names))
+    found = ((name, _content(os.path.join(root, name))) for name in chosen if usable.why_not(name) is None)
+    return frozenset((name, digest) for name, digest in found if digest is not None)
+
+
+def _content(path: str) -> str | None:
+    """The digest of a file's size and beginning; None for an empty file and for anything that is no file."""
+    try:
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC), "rb") as file:
+            facts = os.fstat(file.fileno())
+            if not stat.S_ISREG(facts.st_mode) or not facts.st_size:
+                return None
+            return _digest(f"{facts.st_size}\n", file.read(_SMALL_BYTES))
+    except (OSError, ValueError):
+        return None
+
+
+def _digest(text: str, more: bytes = b"") -> str:
+    return hashlib.blake2b(os.fsencode(text) + more, digest_size=16).hexdigest()
 
 
 def _stamp(path: str) -> tuple[int, int]:

@@ -17,6 +17,7 @@ from hindbrain.domain.letter import letter_id
 from hindbrain.policy.limits import BOX_MAX_BYTES, BOX_MAX_LINES, LETTER_MAX_BYTES, LOCK_WAIT_S
 from hindbrain.stores.atomic import sync_directory
 from hindbrain.stores.home import BOX, REPO_DIR
+from hindbrain.stores.line_file import add_whole, ends_whole
 
 __all__ = ["Filed", "append", "blank_lines", "box_lines", "drop_lines", "file_missing", "lines"]
 
@@ -51,7 +52,7 @@ def append(path: Path, line: bytes) -> None:
 
 def _append(handle: int, line: bytes, path: Path) -> None:
     for _ in range(2):
-        data = (b"" if _ends_well(handle) else b"\n") + line + b"\n"
+        data = (b"" if ends_whole(handle) else b"\n") + line + b"\n"
         written = os.write(handle, data)
         if written == len(data):
             return
@@ -200,23 +201,10 @@ def _file_missing(
             if missing:
                 if bounded:  # what could not be read again is not written
                     _within_reason(handle, shown, more=missing)
-                _add(handle, (b"" if _ends_well(handle) else b"\n") + missing, shown)
+                add_whole(handle, (b"" if ends_whole(handle) else b"\n") + missing)
             return Filed(added=tuple(added), created=created)
         finally:
             os.close(handle)
-
-
-def _add(handle: int, data: bytes, shown: Path) -> None:
-    """All of it or nothing: half a line in a file that people commit would stay there for good."""
-    before = os.fstat(handle).st_size
-    written = 0
-    try:
-        while written < len(data):
-            written += os.write(handle, data[written:])
-    except OSError:
-        if os.fstat(handle).st_size == before + written:  # nobody else wrote behind us
-            os.ftruncate(handle, before)
-        raise
 
 
 @contextmanager
@@ -269,12 +257,6 @@ def _within_reason(handle: int, shown: Path, *, more: bytes = b"") -> None:
     if size > BOX_MAX_BYTES or held > BOX_MAX_LINES:
         told = f"a box has at most {BOX_MAX_BYTES >> 20} MiB and {BOX_MAX_LINES} lines"
         raise OSError(errno.EFBIG, told, str(shown))
-
-
-def _ends_well(handle: int) -> bool:
-    """Whether the next line can begin where the file ends."""
-    size = os.fstat(handle).st_size
-    return size == 0 or os.pread(handle, 1, size - 1) == b"\n"
 
 
 def _split(handle: int) -> Iterator[bytes | None]:

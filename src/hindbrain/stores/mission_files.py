@@ -8,6 +8,7 @@ from pathlib import Path
 
 from hindbrain.stores.atomic import write_whole
 from hindbrain.stores.directories import make_directory
+from hindbrain.stores.line_file import append_lines
 from hindbrain.stores.locks import locked
 
 __all__ = ["MissionDirectory"]
@@ -51,14 +52,7 @@ class MissionDirectory:
 
     def append(self, name: str, lines: Iterable[bytes]) -> None:
         """Add lines, each handed to the system before this returns: the end of this process does not take them along."""
-        how = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK  # a pipe is not waited for
-        handle = os.open(self.path / name, how, 0o600)
-        try:
-            data = b"".join(line + b"\n" for line in lines)
-            while data:
-                data = data[os.write(handle, data) :]
-        finally:
-            os.close(handle)
+        append_lines(self.path / name, b"".join(line + b"\n" for line in lines), sync=False)
 
     def text(self, name: str) -> str | None:
         """What a file says; None when it is not there or cannot be read."""

@@ -2,6 +2,7 @@
 
 import os
 import re
+import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -15,6 +16,7 @@ __all__ = [
     "canonical_root",
     "files_of",
     "git_directory",
+    "is_checkout",
     "is_project",
     "main_path",
     "repository_of",
@@ -75,11 +77,24 @@ def repository_of(path: str) -> Repository:
     """The repository of a canonical directory. A directory without git is its own."""
     for directory in upwards(path):
         dot_git = os.path.join(directory, ".git")
-        if os.path.isdir(dot_git):
+        try:
+            mode = os.stat(dot_git).st_mode  # once: every call asks this several times
+        except (OSError, ValueError):
+            continue
+        if stat.S_ISDIR(mode):
             return Repository(root=directory, worktree=directory, git=True)
-        if os.path.isfile(dot_git):
+        if stat.S_ISREG(mode):
             return Repository(root=_main_of(directory, dot_git), worktree=directory, git=True)
     return Repository(root=path, worktree=path, git=False)
+
+
+def is_checkout(root: str) -> bool:
+    """Return whether a directory is the root of a repository or of a worktree, not a directory inside one."""
+    return os.path.lexists(os.path.join(root, ".git")) or _is_bare(root)
+
+
+def _is_bare(root: str) -> bool:
+    return all(os.path.exists(os.path.join(root, name)) for name in ("HEAD", "objects", "refs"))
 
 
 def git_directory(root: str) -> str | None:
@@ -89,8 +104,8 @@ def git_directory(root: str) -> str | None:
         return dot_git
     if os.path.isfile(dot_git):
         return _pointed(root, dot_git)
-    if all(os.path.exists(os.path.join(root, name)) for name in ("HEAD", "objects", "refs")):
-        return root  # a bare repository
+    if _is_bare(root):
+        return root
     repository = repository_of(root)
     return git_directory(repository.worktree) if repository.git else None
 

@@ -4,7 +4,7 @@ import os
 
 from hindbrain.domain.caller import Caller
 from hindbrain.domain.errors import CallerRootUnknown, InvalidParams, PathRefused, RepositoryChanged
-from hindbrain.services.brains import Brains, repository_ways
+from hindbrain.services.brains import Brains, repository_change, repository_ways
 from hindbrain.services.routing import Router
 from hindbrain.stores.bus_records import Bus
 from hindbrain.stores.home import Home
@@ -51,7 +51,7 @@ class Buses:
         """The project and the checkout of a directory. What agents said of another repository at this path is not theirs."""
         if (other := self._brains.replaced(root)) is not None:
             raise RepositoryChanged(
-                f"{other.root} holds another repository than the one its brain was made for; its bus is not opened",
+                f"{repository_change(other.root or root)}; its bus is not opened",
                 fix=repository_ways(other.root or root),
                 project_root=other.root,
             )
@@ -71,7 +71,7 @@ class Buses:
         own = caller.root or state.remembered_root
         if own is not None and (repository_of(own).git or self._brains.covering(own) is not None):
             return own
-        root = state.bound_project_root or caller.told_root or own
+        root = self._router.bound_root(caller) or caller.told_root or own
         if root is None:
             raise CallerRootUnknown(
                 "nobody said from which project this comes, and a bus belongs to one",

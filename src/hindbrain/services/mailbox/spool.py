@@ -152,6 +152,8 @@ class Spool:
             plain = brain in (None, MEDULLA) or str(brain).startswith("project:")
             return {"brain": brain if plain else f"project:{brain}", "repo": said.get("repo")}
         route = self._router.route(caller)
+        if route.brain is None:
+            self._router.refuse_replaced(route.root)  # as a letter of no project every project would read it
         root = route.brain.root if route.brain is not None else self._room.project_at(route.root) if route.root else None
         if root is None or root in self._room.places(None).shared:
             return {"brain": MEDULLA, "repo": None}
