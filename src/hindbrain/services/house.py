@@ -27,6 +27,7 @@ from hindbrain.services.card_publishing import CardPublishing
 from hindbrain.services.card_retrieval import CardRetrieval
 from hindbrain.services.cards import Cards
 from hindbrain.services.claim_list import ClaimList
+from hindbrain.services.claim_removal import ClaimRemoval
 from hindbrain.services.claims import Claims
 from hindbrain.services.confirmation import Confirmation
 from hindbrain.services.consolidation import Consolidation
@@ -165,6 +166,7 @@ class House(LateRooms):
         self.feeds = Feeds(self.reconciler, self.maker, self.retrieval, clock, patient=not resident)
         self.recall = Recall(self.brains, self.feeds, self.retrieval, settings, clock)
         self.claims = Claims(self.brains, self.router, self.gateway, self.reconciler, self.maker, clock)
+        self.claim_removal = ClaimRemoval(self.brains, self.router, self.gateway, self.reconciler)
         self.claim_list = ClaimList(self.brains, self.router, self.reconciler, self.maker, clock)
         self.promotion = Promotion(self.brains, self.gateway, self.reconciler, self.maker, clock)
         self.grades = Grades(self.brains, self.router, self.reconciler, clock)
