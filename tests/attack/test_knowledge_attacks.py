@@ -255,6 +255,8 @@ LAWS: dict[str, Callable[[Court], Iterable[Arguments]]] = {
     "consolidate": lambda c: [{"apply": True}],
     "reject": lambda c: [{"claim": c.lawful, "lift": True}],
     "forget": lambda c: [{"claim": c.lawful}],
+    "claim.remove": lambda c: [{"claim": id_} for id_ in c.targets.values()],
+    "claim.restore": lambda c: [{"claim": id_} for id_ in c.targets.values()],
     "persist": lambda c: [{"action": "load"}],
     "graph.export": lambda c: [{"target": free(c, ".graphml")}],
     "federate": lambda c: [{"repos": [{"name": "one", "path": c.root}]}],

@@ -1,4 +1,4 @@
-"""A team: clones of one repository on two machines meet in one brain on PostgreSQL; each has the claim files beside it."""
+"""A team: clones of one repository on two machines meet in one brain on PostgreSQL; rows come by the database, files by git."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,7 +25,7 @@ def team(tmp_path: Path, postgres_schema_url: str) -> Iterator[tuple[World, Worl
     there.close()
 
 
-def test_a_claim_of_one_machine_is_known_on_the_other_and_lies_there_as_a_file(team: tuple[World, World, str, str]) -> None:
+def test_a_claim_of_one_machine_is_known_on_the_other_and_its_file_comes_by_git(team: tuple[World, World, str, str]) -> None:
     here, there, original, clone = team
 
     here.at(original, "alice:maker").memorize("Retry with jitter", "Retries without jitter collide.", evidence=["src/a.py"])
@@ -33,7 +33,13 @@ def test_a_claim_of_one_machine_is_known_on_the_other_and_lies_there_as_a_file(t
     rows = there.at(clone, "bob:maker").north("why do retries collide")["memory"]
     assert [(row["claim"], row["source_agent"]) for row in rows] == [("Retry with jitter", "alice:maker")]
     name = Path(".hindbrain", "agent-memory", "retry-with-jitter.light.md")
+    assert not Path(clone, name).exists()
+    git(original, "add", "-A")
+    git(original, "commit", "-qm", "a claim")
+    git(clone, "pull", "-q")
     assert Path(clone, name).read_bytes() == Path(original, name).read_bytes()
+    assert there.at(clone).north("why do retries collide")["memory"] == rows
+    assert len(there.at(clone).call("history", claim="retry-with-jitter")["versions"]) == 1
 
 
 def test_versions_of_two_machines_are_one_history(team: tuple[World, World, str, str]) -> None:
@@ -47,16 +53,19 @@ def test_versions_of_two_machines_are_one_history(team: tuple[World, World, str,
     for world, root in ((here, original), (there, clone)):
         (row,) = world.at(root).north("retries collide")["memory"]
         assert row["text"] == "Retries collide, says A again."
-        live = Path(root, ".hindbrain", "agent-memory", "retry-with-jitter.light.md").read_text(encoding="utf-8")
-        assert "says A again" in live
         told = [one["text"] for one in world.at(root).call("history", claim="retry-with-jitter")["versions"]]
         assert ["A again" in told[0], "says B" in told[1], "says A." in told[2]] == [True, True, True]
         assert world.at(root).call("ledger.verify")["intact"]
+    texts = [Path(root, ".hindbrain", "agent-memory", "retry-with-jitter.light.md").read_text() for root in (original, clone)]
+    assert ["says A again" in texts[0], "says B" in texts[1]] == [True, True]  # each clone has what its own caller wrote
 
 
 def test_an_edit_by_hand_on_one_machine_reaches_the_other(team: tuple[World, World, str, str]) -> None:
     here, there, original, clone = team
     here.at(original).memorize("Default port", "The port is 1338.")
+    git(original, "add", "-A")
+    git(original, "commit", "-qm", "a claim")
+    git(clone, "pull", "-q")
     there.at(clone).north("default port")
     file = Path(clone, ".hindbrain", "agent-memory", "default-port.light.md")
     file.write_text(file.read_text(encoding="utf-8").replace("1338", "1339"), encoding="utf-8")
@@ -77,7 +86,8 @@ def test_the_medulla_is_the_teams(team: tuple[World, World, str, str]) -> None:
     other = there.brain("unrelated")
     (row,) = there.at(other).north("sign the release tag")["memory"]
     assert (row["tier"], row["chain"]["promoted_by"]) == ("medulla", "alice:orchestrator")
-    assert there.file(None, "sign-every-tag").exists()
+    assert here.file(None, "sign-every-tag").exists()
+    assert not there.file(None, "sign-every-tag").exists()
 
 
 @pytest.mark.parametrize("same_home", [True, False], ids=["one home", "two homes"])

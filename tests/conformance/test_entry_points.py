@@ -356,6 +356,20 @@ def rejected_value_that_is_restored(scene: Scene) -> Answer:
     return scene.called("memory.restore", evidence_id=row)
 
 
+def rejected_claim_that_is_restored(scene: Scene) -> Answer:
+    """Removed first, rejected afterwards."""
+    person = scene.world.human(scene.root)
+    person.call("claim.remove", claim="ferry")
+    person.call("reject", claim="ferry")
+    return person.call("claim.restore", claim="ferry")
+
+
+def removed_claim_that_is_restored(scene: Scene) -> Answer:
+    person = scene.world.human(scene.root)
+    person.call("claim.remove", claim="ferry")
+    return person.call("claim.restore", claim="ferry")
+
+
 def updated(s: Scene) -> Answer:
     """A newer release is put in place of a small installation."""
     installed = installations.tree(s.world.place / "lib")
@@ -411,6 +425,11 @@ ATTACKS: dict[str, dict[str, Act]] = {
         "secret reason": lambda s: s.world.human(s.root).call("reject", claim="ferry", reason=f"it names {TOKEN}"),
     },
     "forget": {"forged human": lambda s: s.called("forget", claim="ferry", agent_id="human:founder")},
+    "claim.remove": {"forged human": lambda s: s.called("claim.remove", claim="ferry", agent_id="human:founder")},
+    "claim.restore": {
+        "forged human": lambda s: s.called("claim.restore", claim="ferry", agent_id="human:founder"),
+        "rejected": lambda s: rejected_claim_that_is_restored(s),
+    },
     "ingest": {"code for the medulla": lambda s: s.called("ingest", path=s.root, tier="medulla")},
     "migrate.apply": {
         "secret": lambda s: migrated(s, f"deploys use {TOKEN}"),
@@ -850,6 +869,8 @@ LAWS: dict[str, Act] = {
     "file reconciliation": lambda s: s.by_hand("other", "the tram runs until two at night"),
     "reject": lambda s: s.world.human(s.root).call("reject", claim="ferry", reason="it moved"),
     "forget": lambda s: s.world.human(s.root).call("forget", claim="ferry"),
+    "claim.remove": lambda s: s.world.human(s.root).call("claim.remove", claim="ferry"),
+    "claim.restore": lambda s: removed_claim_that_is_restored(s),
     "ingest": lambda s: s.called("ingest", path=s.root),
     "migrate.apply": lambda s: migrated(s, "the tram runs until two at night"),
     "record": lambda s: s.called("record", text="the harbour opens at seven in the evening"),
@@ -971,6 +992,7 @@ def test_conf_07_a_secret_in_an_agents_name_is_refused_and_not_recorded(scene: S
     }
     paths = {"init": {"path": scene.root}, "uninit": {"path": scene.root}, "rebind": {"old": "/nowhere", "new": scene.root}}
     paths |= {name: {"path": scene.root} for name in ("brain.confirm", "brain.detach")}
+    paths |= {name: {"claim": "ferry"} for name in ("claim.remove", "claim.restore")}
     files = {"export": {"target": str(scene.world.place / "x.tar.gz")}, "import": {"source": named.archived("the tram")}}
     files |= {"record": {"text": "the tram"}, "memory.ingest": {"text": "the tram"}, "memory.reindex": {}, "memory.purge": {}}
     files |= {name: {"evidence_id": "ev_0"} for name in ("memory.delete", "memory.restore")}

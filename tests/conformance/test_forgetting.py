@@ -84,23 +84,25 @@ def test_conf_14_the_ledger_records_the_act_without_the_content(any_world: World
 def test_conf_14_a_person_may_forget_what_was_rejected_superseded_or_removed(any_world: World) -> None:
     """No state of a claim keeps it from being forgotten."""
     a = any_world.brain("a")
-    for number, end in enumerate(("reject", "remove", "conflict", "live")):
+    for number, end in enumerate(("reject", "remove", "conflict", "deleted", "live")):
         any_world.at(a).memorize(f"{LABEL} {number}", f"{TEXT} {number} and more")
         file = any_world.file(a, f"{SLUG}-{number}")
         if end == "reject":
             any_world.human(a).call("reject", claim=f"{SLUG}-{number}", reason="wrong")
         elif end == "remove":
+            any_world.human(a).call("claim.remove", claim=f"{SLUG}-{number}")
+        elif end == "deleted":
             file.unlink()
         elif end == "conflict":
             file.write_text(f"<<<<<<< HEAD\n{TEXT}\n=======\n{TEXT}!\n>>>>>>> theirs\n")
-    any_world.at(a, CHIEF).memorize(f"{LABEL} 4", f"{TEXT} shared", tier="medulla")
-    any_world.at(a, CHIEF).call("learn", feedback="wrong", node_ids=[f"{SLUG}-4"], tier="medulla")
+    any_world.at(a, CHIEF).memorize(f"{LABEL} 5", f"{TEXT} shared", tier="medulla")
+    any_world.at(a, CHIEF).call("learn", feedback="wrong", node_ids=[f"{SLUG}-5"], tier="medulla")
     assert any_world.at(a, CHIEF).call("consolidate", apply=True)["done"]
     any_world.at(a).memorize("Heron", SIBLING)
     any_world.at(a).north(TEXT)
 
-    assert any_world.human(a).call("forget", claim=f"{SLUG}-4", tier="medulla")["ok"]
-    for number in range(4):
+    assert any_world.human(a).call("forget", claim=f"{SLUG}-5", tier="medulla")["ok"]
+    for number in range(5):
         assert any_world.human(a).call("forget", claim=f"{SLUG}-{number}")["ok"]
 
     background(any_world)

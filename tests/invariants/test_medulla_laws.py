@@ -97,7 +97,7 @@ CHANGES = (
     "claim.demote",
     "claim.merge",
     "claim.file",
-    "claim.removed",
+    "claim.remove",
 )
 
 

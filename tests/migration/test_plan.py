@@ -60,7 +60,7 @@ def test_med_316_the_plan_reads_the_directory_and_no_written_list(world: World) 
     assert set(rows_of(world)) == {"project-0"}
 
     put(world, "late", claim_file("Late", "Came by an editor."))
-    world.file(None, "project-0").unlink()
+    assert world.human(None).call("claim.remove", claim="project-0", tier="medulla")["ok"]
 
     assert set(rows_of(world)) == {"late"}
 

@@ -40,8 +40,7 @@ def test_med_162_an_unknown_slug_is_an_error_without_a_guess(world: World, claim
     x = world.brain("x")
     world.at(x).memorize("Retry with jitter", "Retries need jitter.")
     world.at(x).memorize("Gone", "It was here.")
-    world.file(x, "gone").unlink()
-    world.at(x).seek("gone")
+    assert world.human(x).call("claim.remove", claim="gone")["ok"]
     before = stores(world, x, None)
 
     error = promote(world, x, claim)["error"]

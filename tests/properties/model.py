@@ -37,19 +37,22 @@ class Store:
     keys: dict[str, str] = field(default_factory=dict)
     buried: set[str] = field(default_factory=set)
     demoted: set[str] = field(default_factory=set)
+    hidden: set[str] = field(default_factory=set)  # live, and not served here: the file holds a text that was refused
 
     def put(self, slug: str, belief: Belief) -> None:
         if slug not in self.live or self.live[slug].text != belief.text:
             self.demoted.discard(slug)  # a grade is about a text
         self.live[slug] = belief
+        self.hidden.discard(slug)
         self.versions.setdefault(slug, []).append(belief)
 
     def end(self, slug: str) -> None:
         self.live.pop(slug, None)
+        self.hidden.discard(slug)
         self.demoted.discard(slug)
 
     def visible(self) -> dict[str, str]:
-        return {slug: one.text for slug, one in self.live.items() if slug not in self.demoted}
+        return {slug: one.text for slug, one in self.live.items() if slug not in self.demoted | self.hidden}
 
 
 class Model:
@@ -70,7 +73,7 @@ class Model:
         """Why a promotion is turned away, or None when the copy is live and its witness stamped."""
         source, medulla = self.stores[name], self.stores[MEDULLA]
         original = source.live.get(slug)
-        if original is None:
+        if original is None or slug in source.hidden:
             return "unknown_claim"
         if original.text in medulla.buried | source.buried:
             return "rejected_value"

@@ -200,19 +200,20 @@ class Brains(RuleBasedStateMachine):
         self.at(number).north("belief")
         path, store = self.file(root, slug), self.store(number)
         live = store.live.get(slug)
-        if live is not None and live.text == text:
+        as_it_is = live is not None and slug not in store.hidden and path.exists()
+        if live is not None and as_it_is and live.text == text:
             return
         path.parent.mkdir(parents=True, exist_ok=True)
         content = f"---\nProtocol: L1GHT/1.0\nNode: Topic {label}\n---\n\n{text}\n"
-        if live is not None:
+        if live is not None and as_it_is:
             content = path.read_text().replace(live.text, text)
         temporary = path.with_suffix(".swp")
         temporary.write_text(content)
         os.replace(temporary, path)
         self.moved(path)
         if text in store.buried:
-            store.end(slug)
-        elif live is not None:
+            store.hidden |= {slug} & store.live.keys()  # a refused text ends nothing; this checkout serves the claim no more
+        elif live is not None and as_it_is:
             store.put(slug, replace(live, text=text, arrived=True))
         else:
             store.put(slug, Belief(text=text, arrived=True))
@@ -222,10 +223,17 @@ class Brains(RuleBasedStateMachine):
         slug = f"topic-{label}"
         self.at(number).north("belief")
         path = self.file(self.roots[number], slug)
-        if slug in self.store(number).live:
+        if slug in self.store(number).live and path.exists():
             path.unlink()
             self.moved(path)
-            self.store(number).end(slug)
+            self.store(number).hidden.discard(slug)
+
+    @rule(number=brains, label=labels, shared=st.booleans())
+    def remove(self, number: int, label: int, shared: bool) -> None:
+        name, slug = MEDULLA if shared else self.roots[number], f"topic-{label}"
+        answer = self.human(number).call("claim.remove", claim=slug, **({"tier": MEDULLA} if shared else {}))
+        assert answer["ok"] == (slug in self.model.stores[name].live), answer
+        self.model.stores[name].end(slug)
 
     # -- out and in --------------------------------------------------------------------------------------------------
 
@@ -311,7 +319,7 @@ class Brains(RuleBasedStateMachine):
             assert said(reader.seek("belief", top_k=200, scope="light::")["results"]) == expected
             north = reader.north("belief")
             assert said(north["memory"]) == expected
-            counts = {"project": len(mine.live), MEDULLA: len(shared.live)}
+            counts = {"project": len(mine.live) - len(mine.hidden), MEDULLA: len(shared.live)}
             assert {tier: north["memory_exists_by_tier"].get(tier, 0) for tier in counts} == counts
         if self.turn % 3 == 1:
             now = {("project", slug, one.text) for slug, one in mine.live.items()}

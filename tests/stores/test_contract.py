@@ -618,13 +618,11 @@ def test_store_a_glance_counts_what_the_parts_hold(store: BrainStore) -> None:
         writer.put_graph("inventory", [Node(id="n", kind="file", label="n")], [])
         writer.add_counts({("beats", "2026-W01"): 2, ("beats", "2026-W02"): 1})
         writer.set_meta(LAST_BEAT, "66")
-        writer.put_mark(Mark(slug="first", kind="wrong", at=1, by="a", channel="agent"))
-        writer.put_mark(Mark(slug="first", kind="other", at=1, by="a", channel="agent"))
 
-    seen = store.glance(published=True, marks=("wrong", "absent"))
+    seen = store.glance(published=True)
 
     assert (seen.seq, seen.claims, seen.nodes, seen.edges) == (store.head()[0], 1, 1, 0)
-    assert (seen.changed_at, seen.beat_at, seen.counters, seen.marks) == (77, 66, {"beats": 3}, {"wrong": 1})
+    assert (seen.changed_at, seen.beat_at, seen.counters) == (77, 66, {"beats": 3})
 
 
 def test_store_claims_are_paged_in_the_order_they_came(store: BrainStore) -> None:

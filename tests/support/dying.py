@@ -3,6 +3,7 @@
     python -m tests.support.dying HOME ROOT SUFFIX OPERATION ARGUMENTS [CHANNEL]
 
 The process ends with status 86 the first time a file whose name ends with SUFFIX is about to be renamed into place.
+DYING_STORE_URL names the database of the home, if it has one.
 """
 
 import json
@@ -29,7 +30,7 @@ def main() -> None:
         rename(source, target)
 
     os.replace = dying  # type: ignore[assignment]  # a power cut at this very call
-    app = App(Home(Path(home)), Settings({}), clock=lambda: START_MS)
+    app = App(Home(Path(home)), Settings({"store_url": os.environ.get("DYING_STORE_URL", "")}), clock=lambda: START_MS)
     caller = local_caller(root=root, agent="codex:maker", channel=Channel(*(channel or ["agent"])))
     app.call(operation, json.loads(arguments), caller=caller)
 

@@ -1,4 +1,4 @@
-"""Operations on claims: memorize, claims, history."""
+"""Operations on claims: memorize, claims, history, claim.remove and claim.restore."""
 
 from typing import Annotated, Any, Literal
 
@@ -26,7 +26,7 @@ from hindbrain.services.claim_list import Asked
 from hindbrain.services.claims import version_text
 from hindbrain.services.rendering import rendered, rendered_rows
 
-__all__ = ["ClaimBlock", "history", "list_", "memorize"]
+__all__ = ["ClaimBlock", "history", "list_", "memorize", "remove", "restore"]
 
 
 class ClaimBlock(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -180,3 +180,40 @@ def history(
     answer = call.house.claims.history(call.caller, claim=claim, tier=tier, as_of=moment(as_of, "as_of"))
     text, left = rendered([version_text(one) for one in answer["versions"]], call.house.recall.tokens)
     return answer | {"rendered": text} | ({"left_out": left} if left else {})
+
+
+@operation(
+    "claim.remove",
+    effect=Effect.WRITE,
+    human=True,
+    positional=("claim",),
+    raises=(HumanNeeded, UnknownClaim, BrainlessRoot, InvalidLabel),
+)
+def remove(
+    call: Call,
+    claim: Annotated[str, Meta(description="slug or label")],
+    tier: Annotated[str | None, Meta(description="medulla for a shared claim")] = None,
+) -> dict[str, Any]:
+    """End a claim for everybody who shares this brain; claim.restore brings it back.
+
+    The history keeps it, and the same text may be written again. To keep a value away use reject, to erase it forget."""
+    return call.house.claim_removal.remove(call.caller, claim=claim, tier=tier)
+
+
+@operation(
+    "claim.restore",
+    effect=Effect.WRITE,
+    human=True,
+    idempotent=True,
+    positional=("claim",),
+    raises=(HumanNeeded, UnknownClaim, BrainlessRoot, InvalidLabel, PathRefused, Rejected),
+)
+def restore(
+    call: Call,
+    claim: Annotated[str, Meta(description="slug or label")],
+    tier: Annotated[str | None, Meta(description="medulla for a shared claim")] = None,
+) -> dict[str, Any]:
+    """Bring an ended claim back with its last text, and write its file in this checkout.
+
+    For a live claim only the file is written: this checkout may lack it, or have an earlier version."""
+    return call.house.claim_removal.restore(call.caller, claim=claim, tier=tier)

@@ -15,7 +15,7 @@ MEMORY_OPERATIONS: Mapping[str, str] = {
     **dict.fromkeys(("memorize", "boot_memory"), _UPSERT),  # a claim with this label may be there already
     **dict.fromkeys(("memory.ingest", "record", "knowledge.create", "knowledge.distill", "experience.remember"), _CREATE),
     **dict.fromkeys(("promote", "knowledge.edit", "knowledge.promote", "knowledge.demote", "experience.feedback"), _UPDATE),
-    **dict.fromkeys(("forget", "reject", "memory.delete", "memory.purge", "experience.forget"), _DELETE),
+    **dict.fromkeys(("claim.remove", "forget", "reject", "memory.delete", "memory.purge", "experience.forget"), _DELETE),
     "init": "create_memory_store",
     "uninit": "delete_memory_store",
 }

@@ -69,7 +69,8 @@ RULES = """\
   tree.
 - `memory.import` takes over the memory of another program; `knowledge.backfill_plan` shows what of it could become cards, and
   `knowledge.backfill_apply` makes candidates of it.
-- `reject` and `forget` are human acts: a rejected value does not come back, what is forgotten is erased.
+- `reject` and `forget` are human acts: a rejected value does not come back, what is forgotten is erased. So are
+  `claim.remove`, which ends a claim, and `claim.restore`, which brings it back.
 - `review` lists what waits for a person to decide, `story` tells what happened here, from the record.
 - `claims` lists what is believed, in pages; `history` and `recall` (with as_of) show what was believed when; `ledger.show` and
   `ledger.verify` show and prove the record.

@@ -26,7 +26,7 @@ from hindbrain.stores.graph_port import ResolveFile, Symbols
 from hindbrain.stores.home import REPO_DIR, Home
 from hindbrain.stores.learned import LearnedStore
 from hindbrain.stores.port import BrainStore, Counts
-from hindbrain.stores.repository import repository_of, upwards
+from hindbrain.stores.repository import git_directory, repository_of, upwards
 from hindbrain.stores.schema_look import schema_of
 
 __all__ = ["Brains", "OpenBrain", "StoreOpener", "repository_change", "repository_ways"]
@@ -75,6 +75,16 @@ class OpenBrain:
         places = self.places
         return next((place for place in places if place.has(slug)), places[0]) if len(places) > 1 else places[0]
 
+    @property
+    def carried(self) -> ClaimDirectory | None:
+        """The directory of claims that travels with the repository, whether or not this checkout has it now."""
+        return self._carried
+
+    def checkout_of(self, place: ClaimDirectory) -> str | None:
+        """Return the repository whose checkouts hold a directory of claims; None for a directory that git does not carry."""
+        carried = self._carried is not None and place.path == self._carried.path
+        return self.brain.root if carried and self.brain.root is not None and git_directory(self.brain.root) else None
+
     def lost_directory(self) -> tuple[str, str] | None:
         """What to say, and the command that puts it right, when the repository's directory of claims went as a whole."""
         root, place = self.brain.root, self._carried
@@ -82,7 +92,7 @@ class OpenBrain:
             return None
         if self.state.directory(str(place.path)) is None:  # it never was there
             return None
-        text = f"{place.path} is gone; its claims are kept in the home, and the repository does not carry them"
+        text = f"this checkout has no {place.path}; its claims stay in memory, and the repository does not carry them"
         return text, f"hindbrain init {shlex.quote(root)}"
 
     def slug_for(self, label: str) -> Slug:

@@ -131,6 +131,7 @@ class Consolidation:
         try:
             with self._brains.use(brain) as opened:
                 self._reconciler.fresh(opened)
+                self._reconciler.stale_rows(opened, {slug: None})  # an edit in place leaves the directory's time as it was
                 live = opened.store.live([slug]).get(slug)
         except (HindbrainError, OSError):
             return True  # a store that cannot be read says nothing against its witness; doctor names it

@@ -20,6 +20,7 @@ from hindbrain.policy.limits import AGED_OUT_HOURS, DAY_MS, HOUR_MS, MEDULLA_SOF
 from hindbrain.services import anchors
 from hindbrain.services.audience import Audience
 from hindbrain.services.brains import Brains, OpenBrain, repository_ways
+from hindbrain.services.checkout_health import checkout_notes
 from hindbrain.services.claim_health import returned
 from hindbrain.services.contract import Contract
 from hindbrain.services.counters import BEATS, Counters, week_end, week_of
@@ -53,7 +54,7 @@ from hindbrain.services.index_health import (
 )
 from hindbrain.services.intents import intent_of
 from hindbrain.services.knowledge_health import knowledge_health
-from hindbrain.services.reconcile import KEPT_OUT, Reconciler, kept_out_fix
+from hindbrain.services.reconcile import Reconciler, kept_out, kept_out_fix
 from hindbrain.services.recovery import Recovery, index_problem
 from hindbrain.services.routing import Router
 from hindbrain.services.rows import DEMOTION
@@ -268,10 +269,9 @@ class Doctor:
             warnings.append(
                 warning("blocked", "ledger_broken", f"{name}: entry {one.seq} {one.reason}", "hindbrain ledger verify")
             )
-        for mark in store.marks():
-            if mark.kind in KEPT_OUT:
-                path = opened.holding(mark.slug).file(mark.slug)
-                warnings.append(warning("warn", mark.kind, f"{path}: {mark.note}", kept_out_fix(mark.kind, path)))
+        for file, path in kept_out(opened).values():
+            warnings.append(warning("warn", file.kind, f"{path}: {file.note}", kept_out_fix(file.kind, path)))
+        warnings += [warning("note", kind, text, fix) for kind, text, fix in checkout_notes(opened)]
         if gone := opened.lost_directory():
             warnings.append(warning("warn", "memory_directory_gone", *gone))
         for place in opened.places:

@@ -13,7 +13,7 @@ from hindbrain.services.brains import OpenBrain
 from hindbrain.services.explaining import BELOW_FLOOR, WAITS, Trace, Tried, boosts_of, ranks
 from hindbrain.services.gateway import claim_terms
 from hindbrain.services.past_grades import PastGrades
-from hindbrain.services.reconcile import CONFLICT, SECRET, Reconciler, kept_out_fix
+from hindbrain.services.reconcile import CONFLICT, SECRET, Reconciler, kept_out, kept_out_fix
 from hindbrain.services.retrieval import Gathered, Retrieval, Served
 from hindbrain.services.routing import Gap, gap
 from hindbrain.services.rows import DEMOTION, GRADED_WRONG, Row, RowMaker
@@ -108,7 +108,8 @@ class Feeds:
             shown = {version.slug: version.digest for version, _, _ in chosen[:limit]}
             if not self._reconciler.stale_rows(opened, shown):
                 break
-        feed.exists = opened.store.counts().active_claims
+        hidden = opened.store.live(list(kept_out(opened)))
+        feed.exists = opened.store.counts().active_claims - sum(one.active for one in hidden.values())
         feed.found = len(chosen)
         feed.rows = self.rows(opened, chosen[:limit], match="task")
         for row in feed.rows if parts else ():
@@ -125,15 +126,15 @@ class Feeds:
         gaps = []
         if not self._reconciler.fresh(opened, wait=self._patient):
             gaps.append(gap("warming", f"claim files of {opened.brain.display_name} changed on disk and are being taken in"))
-        marked = {mark.slug: None for kind in _NAMED for mark in opened.store.marks(kind=kind)}
+        marked = dict.fromkeys(kept_out(opened))
         self._reconciler.stale_rows(opened, marked)  # a file that was put right in place leaves the directory's time as it was
-        for mark in [one for kind in _NAMED for one in opened.store.marks(kind=kind)] if marked else ():
-            path = opened.holding(mark.slug).file(mark.slug)
-            if mark.kind == CONFLICT:
+        for one, path in kept_out(opened).values() if marked else ():
+            if one.kind == CONFLICT:
                 why, fix = "has merge-conflict markers", "resolve the markers in that file by hand"
             else:
-                why, fix = f"holds a secret ({mark.note})", kept_out_fix(mark.kind, path)
-            gaps.append(gap(mark.kind, f"{path} {why} and is not served", fix))
+                why, fix = f"holds a secret ({one.note})", kept_out_fix(one.kind, path)
+            if one.kind in _NAMED:
+                gaps.append(gap(one.kind, f"{path} {why} and is not served", fix))
         if lost := opened.lost_directory():
             gaps.append(gap("memory_directory_gone", *lost))
         if waiting := sum(opened.waiting.values()):
@@ -163,6 +164,8 @@ class Feeds:
         )
         feed.served, found = gathered.served, gathered.found
         keys = opened.store.keys(Shelf.CLAIM, gathered.turns)
+        hidden = kept_out(opened)
+        keys = {turn: slug for turn, slug in keys.items() if slug not in hidden}
         slugs = list(keys.values())
         versions, said, marks = opened.store.live(slugs), opened.store.words(slugs), self._marks(opened, slugs)
         now, ranked = self._clock(), []
@@ -250,7 +253,7 @@ class Feeds:
     def recent(self, opened: OpenBrain, *, limit: int = RECENT_ROWS) -> list[Row]:
         """The newest fresh claims, for a question that nothing answers."""
         now = self._clock()
-        marks: set[str] = {mark.slug for mark in opened.store.marks(kind=DEMOTION)}
+        marks: set[str] = {mark.slug for mark in opened.store.marks(kind=DEMOTION)} | kept_out(opened).keys()
         fresh = []
         for version in opened.store.recent(limit + len(marks)):
             claim = claim_of(version)

@@ -60,6 +60,7 @@ class Draft:
     gated: bool = True  # compared with the live version's strength
     indexed: bool = True
     on_disk: bool = False  # the file is there already: it came by git or an editor
+    new_file: bool = True  # False for a stamp: a file that this checkout lacks is not written
     checkout: str | None = None  # the linked worktree in which the caller stands: evidence is read there first
     payload: dict[str, Any] = field(default_factory=dict)
     before: Callable[[Writer], None] | None = None  # more rows for the same transaction
@@ -289,12 +290,16 @@ class Gateway:
         place = opened.holding(slug) if draft.on_disk else opened.place
         # Asked before the first temporary file: what changes the directory from here on is this write.
         clean = opened.state.directory(str(place.path)) == place.mtime_ns()
-        staged = None if draft.on_disk else place.stage(slug, text, replaced=live.text if live else None)
+        fileless = draft.on_disk or not (draft.new_file or opened.holding(slug).has(slug))
+        staged = None if fileless else place.stage(slug, text, replaced=live.text if live else None)
         try:
+            if staged is not None:
+                opened.state.owe(str(place.path), slug, digest_of(text))
             version, resolved, unresolved = self._commit(opened, draft, slug, salt, live, claim, text, now)
         except BaseException:
             if staged is not None:
                 place.unstage(staged)
+                opened.state.settle(str(place.path), slug)
             raise
         path = self._files(opened, place, slug, staged, live, version, now, clean=clean)
         return Put(version=version, previous=live, path=path, resolved=resolved, unresolved=unresolved)
@@ -376,6 +381,7 @@ class Gateway:
         """The committed version onto the disk. A crash in here is rolled forward by the next reader."""
         if staged is not None:
             place.place(slug, staged, at=now)
+            opened.state.let_in(str(place.path), slug)
             self._leave_other_places(opened, place, slug)
         elif live is not None and live.digest != version.digest:
             place.archive(slug, live.text, at=now)
@@ -405,13 +411,19 @@ class Gateway:
         before: Callable[[Writer], None] | None = None,
         remove_file: bool = True,
     ) -> Version | None:
-        """End a live claim without a successor: archived in the history, gone from recall. The caller holds its lock."""
+        """End a live claim without a successor: archived in the history, gone from recall. The caller holds its lock.
+
+        A file with a text that no version had is somebody's unfinished work: it stays."""
         live = opened.store.live([slug]).get(slug)
         if live is None:
             return None
         now = self._clock()
         place = opened.holding(slug)
         clean = opened.state.directory(str(place.path)) == place.mtime_ns()
+        here = digest_of(text) if (text := place.read(slug)) is not None else None
+        remove_file = remove_file and here is not None and any(one.digest == here for one in opened.store.versions(slug))
+        if remove_file and here is not None:
+            opened.state.owe(str(place.path), slug, here, removal=True)
         opened.state.put_directory(str(place.path), 0)  # whoever comes after a crash in here looks at the files again
         with opened.store.writing() as writer:
             writer.append(
@@ -435,6 +447,8 @@ class Gateway:
         live = opened.store.live([slug]).get(slug)
         if live is None:
             return
+        place = opened.holding(slug)
+        opened.state.owe(str(place.path), slug, live.digest, removal=True)
         with opened.store.writing() as writer:
             now = self._clock()
             writer.append(
@@ -442,7 +456,6 @@ class Gateway:
             )
             writer.end_claim(slug, expected=live.version, at=now, ended_act="claim.withdraw")
             writer.put_graph(f"claim:{slug}", [], [])
-        place = opened.holding(slug)
         place.remove(slug)
         opened.state.drop(str(place.path), slug)
 

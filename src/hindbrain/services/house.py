@@ -27,6 +27,7 @@ from hindbrain.services.card_publishing import CardPublishing
 from hindbrain.services.card_retrieval import CardRetrieval
 from hindbrain.services.cards import Cards
 from hindbrain.services.claim_list import ClaimList
+from hindbrain.services.claim_removal import ClaimRemoval
 from hindbrain.services.claims import Claims
 from hindbrain.services.confirmation import Confirmation
 from hindbrain.services.consolidation import Consolidation
@@ -172,6 +173,7 @@ class House(LateRooms):
         self.fanout = Fanout(self.brains, self.feeds, self.retrieval, books, settings, clock)
         self.recall = Recall(self.brains, self.feeds, self.retrieval, settings, clock)
         self.claims = Claims(self.brains, self.router, self.gateway, self.reconciler, self.maker, clock)
+        self.claim_removal = ClaimRemoval(self.brains, self.router, self.gateway, self.reconciler)
         self.claim_list = ClaimList(self.brains, self.router, self.reconciler, self.maker, clock)
         self.promotion = Promotion(self.brains, self.gateway, self.reconciler, self.maker, clock)
         self.grades = Grades(self.brains, self.router, self.reconciler, clock)

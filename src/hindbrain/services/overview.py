@@ -124,9 +124,9 @@ class Overview:
         cards: dict[str, dict[str, int]] = {}
         for (tier, status), number in sorted(glance.cards.items()):
             cards.setdefault(tier, {})[status] = number
-        if conflicts := glance.marks.get(CONFLICT, 0):
+        if conflicts := seen.kept_out.get(CONFLICT, 0):
             health.add("warning", f"{conflicts} claim files have merge-conflict markers", "resolve the markers in these files")
-        if secrets := glance.marks.get(SECRET, 0):
+        if secrets := seen.kept_out.get(SECRET, 0):
             health.add("warning", f"{secrets} claim files hold a secret and are not served", "hindbrain doctor")
         if self._counters.degraded == str(self._brains.home.brain_dir(brain)):
             health.add("error", "its counters cannot be written", "hindbrain doctor")

@@ -26,7 +26,7 @@ from hindbrain.domain.errors import (
 from hindbrain.engines.guard_recovery import federation
 from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.ingests import Ingests, Request
-from hindbrain.services.reconcile import CONFLICT, SECRET, Reconciler
+from hindbrain.services.reconcile import CONFLICT, SECRET, Reconciler, kept_out
 from hindbrain.services.relocation import Relocation
 from hindbrain.services.routing import Router, refuse_home_directory
 from hindbrain.stores.atomic import write_text
@@ -179,18 +179,14 @@ class Projects:
         """Take in a brain's own claim files; those with an unfinished merge are kept out and named."""
         began = self._clock()
         looked_at = self._take_in(opened)
-        refused = [*opened.store.marks(kind=CONFLICT), *opened.store.marks(kind=SECRET)]
+        refused = [(one, path) for one, path in kept_out(opened).values() if one.kind in (CONFLICT, SECRET)]
         return {
             "ok": True,
             "schema": "hindbrain-ingest-v0",
             "adapter": "light",
-            "files_loaded": looked_at - sum(mark.at >= began for mark in refused),
+            "files_loaded": looked_at - sum(one.at >= began for one, _ in refused),
             "refused": [
-                {
-                    "path": str(opened.holding(mark.slug).file(mark.slug)),
-                    "reason": "conflict_marker" if mark.kind == CONFLICT else "hygiene",
-                }
-                for mark in refused
+                {"path": str(path), "reason": "conflict_marker" if one.kind == CONFLICT else "hygiene"} for one, path in refused
             ],
         }
 
@@ -322,7 +318,7 @@ class Projects:
                     shutil.move(str(source.file(facts.slug)), str(carried.file(facts.slug)))
                     seen = opened.state.get(str(source.path), facts.slug)
                     now = carried.facts(facts.slug)
-                    if seen is not None and now is not None and seen.same(facts):
+                    if seen is not None and now is not None and seen.same(facts) and seen.agreed:
                         opened.state.put(str(carried.path), now, seen.digest)
                     opened.state.drop(str(source.path), facts.slug)
                     moved += 1
@@ -370,7 +366,7 @@ class Projects:
         self._refuse_links(carried)
         with self._brains.use(brain) as opened:
             for known in opened.places:
-                self._reconciler.scan(opened, known)  # what was removed by hand stays removed
+                self._reconciler.scan(opened, known)
             place, own = ClaimDirectory(carried / "agent-memory"), ClaimDirectory(opened.directory / "agent-memory")
             make_directory(own.history_path)
             moved = 0
@@ -382,7 +378,7 @@ class Projects:
                     shutil.move(str(place.file(facts.slug)), str(own.file(facts.slug)))
                     os.chmod(own.file(facts.slug), 0o600)
                     seen, now = opened.state.get(str(place.path), facts.slug), own.facts(facts.slug)
-                    if seen is not None and now is not None and seen.same(facts):
+                    if seen is not None and now is not None and seen.same(facts) and seen.agreed:
                         opened.state.put(str(own.path), now, seen.digest)
                     opened.state.drop(str(place.path), facts.slug)
                     moved += 1

@@ -20,7 +20,7 @@ from hindbrain.services.brains import Brains, OpenBrain
 from hindbrain.services.claims import medulla_size
 from hindbrain.services.gateway import Draft, Gateway
 from hindbrain.services.intents import PROMOTE, ClaimPromotion, intent_of
-from hindbrain.services.reconcile import SECRET, Reconciler
+from hindbrain.services.reconcile import SECRET, Reconciler, kept_out, kept_out_fix
 from hindbrain.services.rows import DEMOTION, WITNESS_SUPERSEDED, RowMaker
 from hindbrain.stores.port import Intent, Version
 from hindbrain.stores.repository import canonical_root
@@ -66,8 +66,8 @@ class Promotion:
             self._reconciler.fresh(opened)
             slug = opened.slug_for(claim)
             live = opened.store.live([slug]).get(slug)
+            self._refuse_kept_out(opened, slug)
             if live is None:
-                self._refuse_kept_out(opened, slug)
                 raise UnknownClaim(f"{home.display_name} has no live claim {slug!r}", fix="seek shows what there is")
             original = parse(vouched(live), fallback_label=slug)
             if not original.active:
@@ -79,11 +79,16 @@ class Promotion:
                 return self._carry_out(caller, opened, medulla, live, original, slug, one_line(reason))
 
     def _refuse_kept_out(self, opened: OpenBrain, slug: str) -> None:
-        """A file with a secret is not served; whoever asks to share it is told why, and where the secret is."""
-        if any(mark.kind == SECRET for mark in opened.store.marks(slugs=[slug])):
+        """A claim that this checkout does not serve is not shared from it. The refusal names the reason and a secret's line."""
+        found = kept_out(opened).get(slug)
+        if found is None:
+            return
+        why, path = found
+        if why.kind == SECRET:
             text = opened.holding(slug).read(slug)
             with self._brains.use(self._brains.home.medulla()) as medulla:
                 self._gateway.check_hygiene(medulla, [text or ""], site="promote")
+        raise UnknownClaim(f"{path} is not served: {why.note}", fix=kept_out_fix(why.kind, path))
 
     def _carry_out(
         self, caller: Caller, opened: OpenBrain, medulla: OpenBrain, live: Version, original: Claim, slug: str, reason: str
@@ -179,6 +184,7 @@ class Promotion:
             slug=slug,
             text=marked,
             gated=False,
+            new_file=False,
             payload={"promotion": intent},
             before=lambda writer: writer.drop_intent(intent),
         )

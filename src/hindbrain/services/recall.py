@@ -15,6 +15,7 @@ from hindbrain.services.brains import Brains
 from hindbrain.services.explaining import Trace
 from hindbrain.services.feeds import Feed, Feeds
 from hindbrain.services.pairs import conflicting_pairs
+from hindbrain.services.reconcile import kept_out
 from hindbrain.services.retrieval import Retrieval
 from hindbrain.services.routing import Gap, Route, gap, uncovered
 from hindbrain.services.rows import DEMOTION, Row, evidence_row
@@ -302,7 +303,7 @@ class Recall:
             if not missing or not feeds[there].exists:
                 continue
             with self._brains.use(sides[there]) as opened:
-                hidden = {mark.slug for mark in opened.store.marks(slugs=missing, kind=DEMOTION)}
+                hidden = {mark.slug for mark in opened.store.marks(slugs=missing, kind=DEMOTION)} | kept_out(opened).keys()
                 found = [
                     (version, claim_of(version), 0.0)
                     for slug, version in opened.store.live(missing).items()

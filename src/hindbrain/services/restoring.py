@@ -169,7 +169,8 @@ class Restoring:
                     ) from failure
         if not dry_run:
             for place in opened.places:
-                self._reconciler.scan(opened, place)  # writes the files of the claims
+                self._reconciler.scan(opened, place)
+            self._reconciler.write_files(opened)
         files = sum(one.kind in (Kind.FILE, Kind.REPOSITORY, Kind.HISTORY) for one in staged.members)
         return {"rows": dict(staged.rows), "files": files, "needs_human": staged.needs if dry_run else []}
 

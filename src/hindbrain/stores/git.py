@@ -30,7 +30,9 @@ _QUIET = (
 )
 _NO_HOOKS = "core.hooksPath=/dev/null"
 # Verbs that may be asked. `diff` compares the index with a commit: with working files it would run filters of the repository.
-_VERBS = frozenset({"check-ignore", "config", "diff", "diff-tree", "log", "ls-files", "rev-list", "rev-parse"})
+_VERBS = frozenset(
+    {"check-ignore", "config", "diff", "diff-tree", "for-each-ref", "log", "ls-files", "ls-tree", "rev-list", "rev-parse"}
+)
 # Without these, a diff starts programs that the repository names, and git status in each submodule with that one's settings.
 _SHOWS = frozenset({"diff", "diff-tree", "log"})
 _PLAIN_DIFF = ("--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty")

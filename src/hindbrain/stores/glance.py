@@ -26,10 +26,9 @@ class Glance:
     cards: Mapping[tuple[str, str], int] = field(default_factory=dict)  # (tier, status) -> how many
     missions: Mapping[str, int] = field(default_factory=dict)  # status -> how many
     counters: Mapping[str, int] = field(default_factory=dict)  # all weeks together
-    marks: Mapping[str, int] = field(default_factory=dict)  # kind -> how many claims have it, of the kinds that were asked for
 
 
-def glance_of(session: Session, brain_id: BrainId, *, published: bool, marks: tuple[str, ...] = ()) -> Glance:
+def glance_of(session: Session, brain_id: BrainId, *, published: bool) -> Glance:
     """The numbers of a brain as one session sees them. Without `published`, cards that point to the medulla do not count."""
     me = (brain_id,)
     found = session.rows("select seq, active_claims, evidence, nodes, edges from brain_head where brain_id = ?", me)
@@ -38,7 +37,6 @@ def glance_of(session: Session, brain_id: BrainId, *, published: bool, marks: tu
     beat = session.rows("select value from meta where brain_id = ? and key = ?", (brain_id, LAST_BEAT))
     only = "" if published else "and anchor_kind <> 'global' "
     cards = session.rows(f"select tier, status, count(*) from card where brain_id = ? {only}group by tier, status", me)
-    asked = {kind: session.rows("select count(*) from mark where brain_id = ? and kind = ?", (brain_id, kind)) for kind in marks}
     return Glance(
         seq=seq,
         claims=claims,
@@ -50,7 +48,6 @@ def glance_of(session: Session, brain_id: BrainId, *, published: bool, marks: tu
         cards={(tier, status): int(number) for tier, status, number in cards},
         missions=_counted(session, "select status, count(*) from mission where brain_id = ? group by status", brain_id),
         counters=_counted(session, "select name, sum(value) from counter where brain_id = ? group by name", brain_id),
-        marks={kind: int(rows[0][0]) for kind, rows in asked.items() if rows[0][0]},
     )
 
 

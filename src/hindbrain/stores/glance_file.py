@@ -1,6 +1,6 @@
 """Glances at files: how the brain in a file stands. Opens no brain: a file is only looked at, and nothing is made or locked."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TypeVar
 from urllib.parse import quote
@@ -8,13 +8,14 @@ from urllib.parse import quote
 import apsw
 
 from hindbrain.domain.brain import BrainId
-from hindbrain.domain.errors import StoreBehind, StoreUnavailable
+from hindbrain.domain.errors import StoreBehind, StoreDamaged, StoreUnavailable
 from hindbrain.stores.checked_file import checked_vfs, is_plain
+from hindbrain.stores.filestate import VERSION as FILE_STATE_VERSION
 from hindbrain.stores.glance import Glance, glance_of
 from hindbrain.stores.migrations import MIGRATIONS, outstanding
 from hindbrain.stores.sqlite_files import SqliteSession, translated
 
-__all__ = ["Stamp", "file_glance", "graph_counts", "stamp_of"]
+__all__ = ["Stamp", "file_glance", "graph_counts", "kept_out_counts", "stamp_of"]
 
 _GLANCE_MS = 1000  # how long a lock is waited for; who looks at fifty brains waits for none of them longer
 
@@ -64,7 +65,7 @@ def _read(path: Path, how: str, read: Callable[[apsw.Connection], T]) -> T:
             connection.close()
 
 
-def file_glance(path: Path, brain_id: BrainId, *, published: bool, marks: tuple[str, ...] = ()) -> Glance:
+def file_glance(path: Path, brain_id: BrainId, *, published: bool) -> Glance:
     """How the brain in a file stands. A file that is not there yet holds an empty brain; one of another release is not read."""
 
     def read(connection: apsw.Connection) -> Glance:
@@ -74,7 +75,7 @@ def file_glance(path: Path, brain_id: BrainId, *, published: bool, marks: tuple[
                 f"{path} has schema version {version}", fix="the next ordinary call brings it up to date", found=version
             )
         connection.execute("begin")
-        return glance_of(SqliteSession(connection), brain_id, published=published, marks=marks)
+        return glance_of(SqliteSession(connection), brain_id, published=published)
 
     return _looked(path, read) if path.exists() else Glance()
 
@@ -90,3 +91,19 @@ def graph_counts(path: Path) -> tuple[int, int]:
     if not path.exists():
         return (0, 0)
     return _looked(path, read, vfs="" if is_plain(path) else f"&vfs={quote(checked_vfs())}")
+
+
+def kept_out_counts(path: Path) -> Mapping[str, int]:
+    """How many claim files of this checkout are not served, by reason; none when nobody looked, or the file cannot be read."""
+
+    def read(connection: apsw.Connection) -> Mapping[str, int]:
+        if connection.pragma("user_version") != FILE_STATE_VERSION:
+            return {}
+        return dict(SqliteSession(connection).rows("select kind, count(*) from kept_out group by kind"))
+
+    if not path.exists() or is_plain(path):
+        return {}
+    try:
+        return _looked(path, read, vfs=f"&vfs={quote(checked_vfs())}")
+    except (StoreDamaged, StoreUnavailable):
+        return {}  # derived: the next look at the files fills it again

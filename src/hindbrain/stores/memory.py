@@ -357,12 +357,11 @@ class MemoryStore(
             card_turn=state.card_turn,
         )
 
-    def glance(self, *, published: bool, marks: tuple[str, ...] = ()) -> Glance:
+    def glance(self, *, published: bool) -> Glance:
         state, counts = self._state, self.counts()
         counters: Counter[str] = Counter()
         for (name, _), value in state.counters.items():
             counters[name] += value
-        kinds = Counter(kind for _, kind in state.marks if kind in marks)
         beat = state.meta.get(LAST_BEAT)
         return Glance(
             seq=len(state.ledger),
@@ -375,7 +374,6 @@ class MemoryStore(
             cards=self.standing(published=published),
             missions=dict(Counter(one.status for one in self.missions(limit=1_000_000))),
             counters=dict(counters),
-            marks=dict(kinds),
         )
 
     def marks(self, *, slugs: Sequence[str] | None = None, kind: str | None = None) -> tuple[Mark, ...]:

@@ -446,7 +446,7 @@ class BrainStore(CardReading, ExperienceReading, ModelCallReading, MissionReadin
 
     def counts(self) -> Counts: ...
 
-    def glance(self, *, published: bool, marks: tuple[str, ...] = ()) -> Glance:
+    def glance(self, *, published: bool) -> Glance:
         """How the brain stands, in one reading. Without `published`, cards that are pointers to the medulla do not count; of
         marks only these kinds are counted."""
         ...

@@ -348,9 +348,9 @@ class SqlStore(EvidenceReads, CardReads, ExperienceReads, ModelCallReads, Missio
             card_turn=head.card_turn,
         )
 
-    def glance(self, *, published: bool, marks: tuple[str, ...] = ()) -> Glance:
+    def glance(self, *, published: bool) -> Glance:
         with self.reading() as session:
-            return glance_of(session, self.brain_id, published=published, marks=marks)
+            return glance_of(session, self.brain_id, published=published)
 
     def marks(self, *, slugs: Sequence[str] | None = None, kind: str | None = None) -> tuple[Mark, ...]:
         where = "brain_id = ?"
