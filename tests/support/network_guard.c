@@ -205,6 +205,10 @@ static void kill_the_rest(void) {
     }
 }
 
+static volatile sig_atomic_t asked_to_end = 0;
+
+static void ask_to_end(int number) { asked_to_end = number; }
+
 int main(int count, char **words) {
     int told[2];
     if (count < 3) return fprintf(stderr, "network_guard LOG PROGRAM [ARGUMENT...]\n"), 125;
@@ -231,8 +235,11 @@ int main(int count, char **words) {
     }
     if (listener < 0) return kill(program, SIGKILL), 125;
     kill(program, SIGCONT);
+    signal(SIGTERM, ask_to_end);
+    signal(SIGINT, ask_to_end);
     struct pollfd ready = {.fd = listener, .events = POLLIN};
     for (;;) {
+        if (asked_to_end) return kill_the_rest(), 128 + asked_to_end;
         if (poll(&ready, 1, 50) > 0 && ready.revents & POLLIN) answer(listener, log);
         for (pid_t ended; (ended = waitpid(-1, &status, WNOHANG)) > 0;)
             if (ended == program) {
