@@ -287,7 +287,7 @@ def _piece(row: Evidence, content: str) -> Evidence:
     made = scope.row(
         content, thread=row.thread, position=row.position, chunk_index=row.chunk_index, message=row.message, turn=turn
     )
-    return replace(made, normalize_version=row.normalize_version)
+    return replace(made, normalize_version=row.normalize_version, origin=row.origin)
 
 
 def _act(act: str, caller: Caller, salt: str, ids: Sequence[EvidenceId], now: int) -> Act:
