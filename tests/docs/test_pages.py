@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from hindbrain.domain.brain import Brain, BrainId
 from hindbrain.domain.claim import Block, Claim, render, slug_of
 from tests.architecture.source import ROOT
 
@@ -54,7 +55,7 @@ def test_docs_4_the_claim_file_on_the_page_is_what_the_program_writes() -> None:
         label="Retry policy",
         created=1783339200000,
         source_agent="claude-code:maker",
-        origin_brain="/srv/shop",
+        origin_brain=Brain(id=BrainId("6f1c2c1e-9a53-4f0e-8f2e-3a1d5b7c9e10"), root="/srv/shop", created_ms=0).origin,
         title="Retry policy",
         blocks=(
             Block(

@@ -47,7 +47,7 @@ class HygieneScan:
     def _letters(self, caller: Caller) -> Iterator[dict[str, Any]]:
         # A repository without a brain may have a box that nobody has read yet: the caller's own is looked at in any case.
         here = [repository_of(canonical_root(caller.root)).root] if caller.root is not None else []
-        files: list[tuple[str | None, Path, Callable[[], Iterable[bytes]]]] = [
+        files: list[tuple[str | None, Path, Callable[[], Iterable[bytes | None]]]] = [
             (None, path, partial(lines, path)) for path in (self._home.field_reports_file, self._home.medulla_box)
         ]
         files += [(root, Path(root, REPO_DIR, BOX), partial(box_lines, root)) for root in dict.fromkeys((*self._roots(), *here))]
