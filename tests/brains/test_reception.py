@@ -48,6 +48,11 @@ def test_med_021_reception_and_handshake_say_where_a_write_would_go(world: World
     assert at_x["write_target"] == {"tier": "project", "store_brain": x, "path": str(world.store(x))}
     assert world.at(None).call("session_handshake")["write_target"] == {"refused": "caller_root_unknown"}
     assert at_x["write_target"]["path"].endswith("agent-memory")
+    assert world.at(x).memorize("Here")["path"] == at_x["write_target"]["path"] + "/here.light.md"
+    assert world.at(x).call("init", path=x)["ok"]
+    carried = world.at(x).call("session_handshake")["write_target"]["path"]
+    assert carried == f"{x}/.hindbrain/agent-memory"
+    assert world.at(x).memorize("There")["path"] == f"{carried}/there.light.md"
 
 
 @pytest.mark.req("MED-016", "MED-022")

@@ -61,15 +61,20 @@ def test_med_059_only_the_frontmatter_gives_values() -> None:
 
 @pytest.mark.req("MED-060")
 def test_med_060_keys_come_in_order_and_only_with_a_value(world: World) -> None:
+    def keys() -> list[str]:
+        lines = written(world, x, "first-write")
+        fence = lines.index("---", 1)
+        assert all(line.split(": ", 1)[1] for line in lines[1:fence])
+        return [line.split(":")[0] for line in lines[1:fence]]
+
     x = world.brain("x")
+    first = ["Protocol", "Node", "State", "Created", "Source-Agent", "Origin-Brain"]
+
     world.at(x).memorize("First write")
-
-    lines = written(world, x, "first-write")
-
-    fence = lines.index("---", 1)
-    keys = [line.split(":")[0] for line in lines[1:fence]]
-    assert keys == ["Protocol", "Node", "State", "Created", "Source-Agent", "Origin-Brain"]
-    assert all(line.split(": ", 1)[1] for line in lines[1:fence])
+    assert keys() == first
+    world.clock.forward(1)
+    world.at(x).memorize("First write", "another belief")
+    assert keys() == [*first, "Supersedes"]
 
 
 @pytest.mark.req("MED-061")

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from hindbrain.domain.message import MessageType
+from hindbrain.domain.message import MessageType, Role
 from hindbrain.services.control.bus import decoded
 from hindbrain.stores.port import MegramFilter
 from tests.support.goals import FILES, GOALS, lay
@@ -48,6 +48,28 @@ def test_ctl_002_ctl_010_ctl_082_ctl_304_each_goal_ends_as_it_must_and_its_resul
     assert shown["directive"] == asked.ends, shown["rendered"]
     assert asked.holds(shown, Path(shown["workspace"])), shown["rendered"]
     assert len(turns(shown)) >= asked.turns, shown["rendered"]
+
+
+def test_ctl_002_a_round_that_failed_goes_from_the_gate_to_the_controller_to_the_planner_to_the_executor(both: Any) -> None:
+    """By what each message names as its cause, in every goal."""
+    world, root, first, _ = both
+    turned = 0
+    with world.app.house.brains.use(world.app.house.brains.covering(root)) as opened:
+        for shown in first:
+            said = [decoded(one) for one in opened.store.messages(task_id=shown["task_id"], limit=10_000)]
+            assert not [one for one in said if (one.sender, one.recipient) == (Role.META_VALIDATOR, Role.PLANNER)]
+            requests = {one.id: one for one in said if one.type is MessageType.REPLAN_REQUEST}
+            directives = {one.id: one for one in said if one.type is MessageType.PLAN_DIRECTIVE}
+            assert len(directives) == len(shown["rounds"]) - 1
+            for directive in directives.values():
+                cause = requests[directive.causation_id]
+                planned = [one for one in said if one.type is MessageType.SUB_TASK and one.causation_id == directive.id]
+                assert (cause.sender, cause.recipient) == (Role.META_VALIDATOR, Role.SOLVER)
+                assert (directive.sender, directive.recipient) == (Role.SOLVER, Role.PLANNER)
+                assert {(one.sender, one.recipient) for one in planned} == {(Role.PLANNER, Role.EXECUTOR)}
+                assert cause.seq < directive.seq < min(one.seq for one in planned)
+                turned += 1
+    assert turned >= 2 * sum(asked.turns > 0 for asked in GOALS)
 
 
 def test_ctl_012_ctl_179_three_goals_change_course_by_two_directives_and_one_is_given_up_gracefully(both: Any) -> None:

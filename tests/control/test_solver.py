@@ -11,14 +11,16 @@ from hypothesis import strategies as st
 
 from hindbrain.domain.control import FinalResult, GracefulFailureNote, PlanDirective, PlanFailure, TaskCost
 from hindbrain.domain.errors import BoundaryViolation
-from hindbrain.domain.message import MessageType, Role
+from hindbrain.domain.message import PAYLOADS, MessageType, Role
 from hindbrain.domain.notes import Cancel
-from hindbrain.domain.task import Record, ReplanRequest, SubTask, SubTaskOutcome
+from hindbrain.domain.task import Record, ReplanRequest, SubTaskOutcome
 from hindbrain.policy.control import DEFAULTS, PATHS, Params
 from hindbrain.services.control.solver import Solver
+from tests.support.examples import VALID
 from tests.support.roles import RecordingVoice, heard
 from tests.support.rounds import a_call, a_fail, a_pass, a_request, a_round, a_summary, an_outcome, trajectory
 
+ENDINGS = (MessageType.PLAN_FAILURE, MessageType.CANCEL)  # what ends a task besides the reports of the gate
 FINAL, DIRECTIVE, GRACEFUL = MessageType.FINAL_RESULT, MessageType.PLAN_DIRECTIVE, MessageType.GRACEFUL_FAILURE_REQUEST
 
 
@@ -76,8 +78,9 @@ def test_ctl_240_ctl_250_the_gate_reports_to_the_solver_alone_and_what_is_not_a_
         (Role.META_VALIDATOR, Role.SOLVER)
     }
     desk = Desk()
-    desk.hear(SubTask(subtask_id="s", parent_task_id="t1", intent="i", success_criteria=()))
-    assert desk.voice.log == []
+    for kind in set(MessageType) - {MessageType.REPLAN_REQUEST, MessageType.OUTCOME_SUMMARY, *ENDINGS}:
+        desk.hear(msgspec.convert(VALID[kind], PAYLOADS[kind]))
+        assert desk.voice.log == [], kind
     assert isinstance(desk.hear(a_round(0.5, 0)), PlanDirective)
     assert isinstance(desk.hear(a_summary(task="t2")), FinalResult)
 

@@ -255,7 +255,7 @@ def test_exp_098_a_spent_model_leaves_the_wording_to_the_texts():
 # -- trust -------------------------------------------------------------------------------------------------------------
 
 
-def test_exp_003_exp_076_a_rule_that_is_contradicted_twice_loses_its_immunity():
+def test_exp_002_exp_003_exp_076_a_rule_that_is_contradicted_twice_loses_its_immunity():
     lab = Lab()
     (rule,) = lab.put(megram("best_practice", sigma=1.0, **RULE))
     lab.times(1, "abandon")

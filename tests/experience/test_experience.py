@@ -75,6 +75,9 @@ def test_exp_002_the_decay_of_an_episode_comes_from_the_table():
     lab = Lab()
     with pytest.raises(InvalidParams, match="has its numbers"):
         lab.experience.write(lab.draft("accept", k=0.2), by=Role.SOLVER)
+    lab.experience.write(lab.draft("refine"), by=Role.SOLVER)
+    lab.experience.write(lab.draft("change_path", level=Level.K), by=Writer.OPERATOR)
+    assert {(one.level, one.k) for one in lab.all()} == {(Level.M, 0.5), (Level.K, 0.2)}
 
 
 @pytest.mark.parametrize(

@@ -13,10 +13,10 @@ import msgspec
 import pytest
 
 from hindbrain.domain.errors import InvalidParams
-from hindbrain.domain.gym_fixture import LANES, Arm, GymFamily, LaneRun
+from hindbrain.domain.gym_fixture import LANES, Arm, Finding, GymFamily, LaneRun
 from hindbrain.domain.mission import EventType, Family
 from hindbrain.engines.gym_key import matched
-from hindbrain.engines.gym_verdict import scored
+from hindbrain.engines.gym_verdict import FamilyScore, scored
 from hindbrain.services.gym.fixtures import Fixtures
 from hindbrain.services.gym.reproduction import Reproducer
 from tests.support.gym import lanes
@@ -152,6 +152,22 @@ def test_aol_203_a_host_state_is_wrong_without_its_step_or_with_a_claim_nobody_s
     assert scored(key, run).score == 0.625
 
 
+def test_aol_207_a_binding_that_is_missed_or_wrongly_called_stale_fails_the_lane(runs: Runs) -> None:
+    key, run = Fixtures().key("bound-notes"), runs("bound-notes", "mission")
+    note, held = next((one.path, target) for one in run.findings for target in key.expects["bound"])
+    false = Finding(finding_id="false", path=note, symbol=held, statement=f"{held} is gone")
+    again = msgspec.structs.replace(run.findings[0], finding_id="again")
+
+    missed = scored(key, msgspec.structs.replace(run, findings=run.findings[1:]))
+    wrong = scored(key, msgspec.structs.replace(run, findings=(*run.findings, false)))
+    twice = scored(key, msgspec.structs.replace(run, findings=(*run.findings, again)))
+
+    assert (missed.score, missed.passed) == (0.5, False)
+    assert (wrong.score, wrong.passed) == (round(2 / 3, 9), False)
+    assert "reported as stale, and not stale: 1" in wrong.says
+    assert twice.passed
+
+
 # -- any agent command -----------------------------------------------------------------------------------------------
 
 AGENT = """
@@ -234,6 +250,34 @@ def test_aol_222_an_agent_that_changes_its_copy_makes_the_lane_invalid(tmp_path:
     assert not run.valid
     assert "clix/src/clix/errors.py" in run.invalid_reason
     assert scored(Fixtures().key("clix"), run).score is None
+
+
+RENAMES = """
+import json, pathlib, sys
+for place in sys.argv[1:]:
+    for path in pathlib.Path("rows", place).rglob("*.py"):
+        path.write_text(path.read_text().replace("fetch_rows", "read_rows"))
+json.dump({}, open("findings.json", "w"))
+"""
+
+
+def test_aol_201_a_refactor_passes_only_inside_the_bound_with_tests_that_pass(tmp_path: Path) -> None:
+    program = tmp_path / "agent.py"
+    program.write_text(RENAMES, encoding="utf-8")
+
+    def score(*places: str) -> FamilyScore:
+        words = " ".join([sys.executable, str(program), *places])
+        run = lanes().run("renamed", "agent", tmp_path / "-".join(("lane", *places)), agent_command=words)
+        return scored(Fixtures().key("renamed"), run)
+
+    assert score("src", "tests").passed
+    untested = score("src")
+    assert (untested.score, untested.says) == (0.0, ("the tests do not pass",))
+    outside = score("src", "tests", "vendor")
+    assert not outside.passed
+    assert "rows/vendor/remote.py" in outside.says[0]
+    idle = score()
+    assert (idle.passed, "nothing was changed" in idle.says) == (False, True)
 
 
 @pytest.mark.parametrize(

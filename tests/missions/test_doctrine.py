@@ -19,7 +19,7 @@ from hindbrain.policy import doctrine
 from hindbrain.policy.doctrine import BLOCK, DOCTRINE, HOSTS, PACK_BYTES, PACK_LINES
 from hindbrain.policy.mission_routes import RULES
 from tests.architecture.source import ROOT
-from tests.docs.test_policy_notes import NOTES, digest, unnoted
+from tests.docs.test_policy_notes import A_ROUND, NOTES, digest, unnoted
 from tests.support.world import World
 
 PACKS = ROOT / "docs" / "reference" / "packs"
@@ -187,6 +187,7 @@ def test_aol_192_doctrine_changes_only_with_a_note_that_cites_a_round() -> None:
 
     assert unnoted(doctrine, doctrine.DOCTRINE_VERSION, notes) == []
     assert len(unnoted(other, doctrine.DOCTRINE_VERSION, notes)) == 1
-    line = f"- `{digest(other)}` policy/doctrine.py version 3: round r12: recall rose on three fixtures"
+    line = f"- `{digest(other)}` policy/doctrine.py version 3: round {A_ROUND}: recall rose on three fixtures"
     assert unnoted(other, "3", f"{notes}\n{line}\n") == []
-    assert len(unnoted(other, "3", f"{notes}\n{line.replace('round r12: ', '')}\n")) == 1  # nothing measured is cited
+    for nothing_measured in ("", "round catalog: ", "round r12: "):
+        assert len(unnoted(other, "3", f"{notes}\n{line.replace(f'round {A_ROUND}: ', nothing_measured)}\n")) == 1

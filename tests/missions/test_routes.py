@@ -91,7 +91,9 @@ def test_aol_053_the_route_follows_mode_budget_and_risk(mode: str, risk: str) ->
     assert found == (("risk_first",) * 3 if (mode, risk) == ("refactor", "high") else TABLE[mode])
 
 
-def test_aol_021_aol_045_aol_047_aol_052_a_mission_of_each_mode_begins_with_its_phases_goals_and_criteria(agent: Actor) -> None:
+def test_aol_021_aol_045_aol_047_aol_052_aol_140_a_mission_of_each_mode_begins_with_its_phases_goals_and_criteria(
+    agent: Actor,
+) -> None:
     for mode in TABLE:
         more = {"criteria": ["the total is right"]} if mode == "task" else {}
         answer = start(agent, mode, non_goals=["a rewrite"], **more)

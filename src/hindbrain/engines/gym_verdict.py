@@ -75,6 +75,11 @@ def _recall(key: AnswerKey, run: LaneRun) -> FamilyScore:
         share = round(share * (1 - again / read if read else 1) if run.completed else 0.0, _DIGITS)
         says += [f"{again} of {read} files were read again"] if again else []
         says += [] if run.completed else ["the work was not ended"]
+    if key.family is GymFamily.LIGHT_BINDING and share is not None:
+        # The condition is that all bindings are right: to call every binding stale is no answer.
+        wrong = sum(not matched(key, [one]) for one in run.findings)
+        share = round(len(found) / (len(key.seeds) + wrong), _DIGITS)
+        says += [f"reported as stale, and not stale: {wrong}"] if wrong else []
     return FamilyScore(score=share, says=tuple(says), extra=len(run.findings) - len(found))
 
 
