@@ -114,6 +114,11 @@ def test_mind_364_mind_366_a_gate_counts_its_own_track_and_opens_nothing(world: 
     advice = {"evaluator_id": "ev1", "subject_kind": "qi", "subject_id": "k", "proposed_action": "promote"}
     assert stage.agent.call("knowledge.advise", **advice)["lifecycle_authority"] is False
     assert stage.agent.call("adoption.gate", candidate="nope")["error"]["code"] == "invalid_params"
+    ready = []
+    for signal, times in (("accepted", 2), ("accepted", 1), ("rejected", 4), ("accepted", 1), ("rollback", 1)):
+        seen(stage.agent, signal, times, track="card_context", feature="include_cards")
+        ready.append(stage.agent.call("adoption.gate", candidate="card-context-default")["ready"])
+    assert ready == [False, True, False, True, False]
 
 
 @pytest.mark.req("MIND-365")

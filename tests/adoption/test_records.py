@@ -1,15 +1,17 @@
 """Outcomes are prepared, rated, recorded and captured (MIND-331 to MIND-350, MIND-354)."""
 
 import json
+from itertools import product
 from typing import Any
 
 import pytest
 
-from hindbrain.domain.adoption import Signal, Track
 from tests.adoption.outcomes import CARDS, a_card, seen
 from tests.support.still import still
 from tests.support.world import Actor, World
 
+TRACKS = ("runtime_adoption", "card_context", "card_embedding", "evaluator", "research_adapter")
+SIGNALS = ("used", "accepted", "rejected", "miss", "rollback", "contradiction", "neutral")
 TOKEN = "ghp_" + "a1B2c3D4e5F6" * 3
 
 
@@ -59,29 +61,28 @@ def test_mind_335_the_low_way_is_not_blocked_by_a_warning(here: Actor) -> None:
 @pytest.mark.parametrize(
     ("given", "named", "offered"),
     [
-        pytest.param({"track": "misc"}, "misc", [track.value for track in Track], id="mind_332_tracks"),
-        pytest.param({"signal": "liked"}, "liked", [signal.value for signal in Signal], id="mind_333_signals"),
+        pytest.param({"track": "misc"}, "misc", TRACKS, id="mind_332_tracks"),
+        pytest.param({"signal": "liked"}, "liked", SIGNALS, id="mind_333_signals"),
     ],
 )
 @pytest.mark.parametrize("operation", ["adoption.record", "adoption.prepare", "adoption.check"])
 def test_mind_332_mind_333_another_word_is_refused_with_those_there_are(
-    here: Actor, operation: str, given: dict[str, str], named: str, offered: list[str]
+    here: Actor, operation: str, given: dict[str, str], named: str, offered: tuple[str, ...]
 ) -> None:
     answer = here.call(operation, **({"track": "runtime_adoption", "signal": "used", "feature": "f"} | given))
 
     assert answer["error"]["code"] == "invalid_params"
     assert named in answer["error"]["message"]
     assert [word for word in offered if word not in answer["error"]["fix"]] == []
-    assert len(offered) == {"misc": 5, "liked": 7}[named]
+    assert answer["error"]["fix"].count(",") == len(offered) - 1, "and no others"
     assert kept(here) == []
 
 
-@pytest.mark.parametrize("track", list(Track))
-@pytest.mark.parametrize("signal", list(Signal))
-def test_mind_332_mind_333_every_track_takes_every_signal(world: World, track: Track, signal: Signal) -> None:
-    here = world.at(world.brain("app"))
-    seen(here, signal.value, track=track.value, feature="f")
-    assert [(event["track"], event["signal"]) for event in kept(here)] == [(track.value, signal.value)]
+def test_mind_332_mind_333_every_track_takes_every_signal(here: Actor) -> None:
+    pairs = list(product(TRACKS, SIGNALS))
+    for track, signal in pairs:
+        seen(here, signal, track=track, feature="f")
+    assert sorted((event["track"], event["signal"]) for event in kept(here)) == sorted(pairs)
 
 
 def test_mind_334_nothing_that_is_offered_changes_or_deletes_an_outcome(here: Actor) -> None:
@@ -162,7 +163,7 @@ def test_mind_342_mind_343_guidance_says_when_without_any_brain(world: World) ->
     assert set(answer["optional_fields"]) == {
         *("id", "query", "context_hash", "card_id", "evaluator_id", "research_report_id", "note", "metadata")
     }
-    assert [one["signal"] for one in answer["signals"]] == [signal.value for signal in Signal]
+    assert [one["signal"] for one in answer["signals"]] == list(SIGNALS)
     assert all(one["when"] for one in (*answer["signals"], *answer["tracks"]))
     assert {one["track"]: one["feature_examples"] for one in answer["tracks"]} == {
         "runtime_adoption": ["context_pack", "skill_selection"],

@@ -184,7 +184,10 @@ def test_mind_335_mind_342_the_command_line_says_it_plainly(shop: Program) -> No
     assert recorded.out.endswith(" created=true\n")
     for words in ("version=1", "signal=used", "track=card_context"):
         assert words in guidance.out
-    assert bad.code == 2
+    liked = shop.run("adoption", "record", "--track", "runtime_adoption", "--signal", "liked", "--feature", "f")
+    assert (bad.code, liked.code, total(shop)) == (2, 2, 1)
+    for word in ("used", "accepted", "rejected", "miss", "rollback", "contradiction", "neutral"):
+        assert word in liked.err
     for track in ("runtime_adoption", "card_context", "card_embedding", "evaluator", "research_adapter"):
         assert track in bad.err
     assert nobody.code == 2

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from hindbrain.surfaces.output import exit_code
 from tests.support.cowork import BusScene, code_of
 from tests.support.still import bytes_of, still
 from tests.support.tmux import Recorder, Terminal
@@ -109,7 +110,8 @@ def test_mind_460_mind_461_a_peek_asks_tmux_for_one_pane_and_changes_nothing(sce
     assert code_of(scene.call("cowork.peek", agent_id="zz")) == "unknown_agent"
     recorder.answers("gone", status=1)
     with still(scene.world.home.path):
-        assert code_of(scene.call("cowork.peek", agent_id="t")) == "pane_unreachable"
+        failed = scene.call("cowork.peek", agent_id="t")
+    assert (code_of(failed), exit_code(failed)) == ("pane_unreachable", 1)
 
 
 def test_mind_460_what_a_pane_shows_is_data(scene: BusScene, recorder: Recorder) -> None:

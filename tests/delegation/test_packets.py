@@ -23,7 +23,7 @@ def test_med_202_med_203_a_packet_names_its_brain_and_changes_nothing_but_its_re
     root, mother = cherry(world)
     mother.memorize("Retry with jitter", "the retry waits a random time")
     before = tree_hash(world.home.path)
-    ledger, health = mother.call("ledger.show", limit=5000)["entries"], mother.call("health")
+    ledger, graph = mother.call("ledger.show", limit=5000)["entries"], mother.call("graph.columns")
 
     packet = mother.call("delegate", task=TASK, scope={"paths": ["src/worker"]}, budget={"tokens": 1500, "max_nodes": 5})
 
@@ -38,8 +38,7 @@ def test_med_202_med_203_a_packet_names_its_brain_and_changes_nothing_but_its_re
     assert path.stat().st_mode & 0o777 == 0o600
     assert path.parent.stat().st_mode & 0o777 == 0o700
     assert mother.call("ledger.show", limit=5000)["entries"] == ledger
-    after = mother.call("health")
-    assert {key: after[key] for key in ("node_count", "edge_count")} == {key: health[key] for key in ("node_count", "edge_count")}
+    assert mother.call("graph.columns") == graph
     path.unlink()
     path.parent.rmdir()
     assert tree_hash(world.home.path) == before
@@ -319,11 +318,13 @@ def test_med_226_a_packet_without_a_slice_has_no_memory(world: World) -> None:
     mother.memorize("Retry path law", "a retry path is bounded", tier="medulla")
     mother.memorize("Retry here", "the retry path waits")
 
-    packet = mother.call("delegate", task=TASK, memory={"slice": False})
-    mother.call("debrief", **told(packet))
+    packet, other = mother.call("delegate", task=TASK, memory={"slice": False}), mother.call("delegate", task=TASK)
+    for one in (packet, other):
+        mother.call("debrief", **told(one))
 
     assert (packet["context"]["memory"], packet["sources"]["medulla"]) == ([], 0)
-    assert outcomes(world, root)[0]["memory_slice"] is False
+    assert (slugs(other), other["sources"]["medulla"]) == (["retry-here", "retry-path-law"], 1), "the packet to compare with"
+    assert [one["memory_slice"] for one in outcomes(world, root)] == [False, True]
 
 
 @pytest.mark.req("MED-028")

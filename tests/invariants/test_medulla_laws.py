@@ -211,12 +211,17 @@ def test_med_inv_04_every_row_says_who_where_and_when_or_that_it_is_unknown(worl
     world.file(x, "legacy").write_text("Protocol: L1GHT/1.0\nNode: Legacy\nState: authored\n\nthe old harbour\n")
     world.at(x).call("boot_memory", action="set", key="harbour", value="six")
     here = world.at(x)
+    seen = here.call("record", text="the harbour was shut by noon")["evidence_id"]
+    Path(x, "harbour.md").write_text("# Harbours\n\nThe harbour is old.\n", encoding="utf-8")
+    taken = here.call("memory.ingest", path=f"{x}/harbour.md")
+    assert taken["ok"], taken
     answers = [
         here.north("harbour"),
         here.seek("harbour"),
         here.seek("harbour", tier="all-brains"),
         here.north("harbour", tier="all-brains"),
         here.call("recall", query="harbour"),
+        here.call("memory.search", query="harbour", floor=False),
         here.call("boot_memory"),
         here.call("boot_memory", action="get", key="harbour"),
     ]
@@ -224,8 +229,15 @@ def test_med_inv_04_every_row_says_who_where_and_when_or_that_it_is_unknown(worl
 
     assert all(rows)
     assert [wrong_with_row(row) for found in rows for row in found if wrong_with_row(row)] == []
-    (legacy,) = [row for row in rows[1] if row["slug"] == "legacy"]
+    (legacy,) = [row for row in rows[1] if row.get("slug") == "legacy"]
     assert (legacy["origin_brain"], legacy["source_agent"], legacy["age_ms"]) == ("unknown", "unknown", None)
+    assert seen in [row.get("evidence_id") for row in rows[0]], "observations of a beat are rows too"
+    packet = here.call("delegate", task="paint the harbour")["context"]["memory"]
+    told = {row["slug"]: (row["origin_brain"], row["source_agent"], row["age_days"]) for row in packet}
+    assert told["harbour-of-x"] == (x, MAKER, 0)
+    items = {one["text"]: (one["origin_brain"], one["source_agent"]) for one in here.call("wake")["items"]}
+    assert items["the harbour was shut by noon"] == (x, MAKER)
+    assert {who for text, who in items.items() if "old" in text} == {(x, "unknown")}
 
 
 @pytest.mark.req("MED-335")

@@ -8,6 +8,8 @@ from hindbrain.domain.adoption import Signal
 from hindbrain.domain.card import Rank
 from hindbrain.operations import REGISTRY
 from hindbrain.policy.texts import INSTRUCTIONS, RULES
+from tests.support.scholar import Scholar
+from tests.support.world import World
 
 SENTENCES = [
     one.strip() for one in re.split(r"(?<=[.:;])\s+|\n- ", " ".join(RULES.replace("\n- ", " • ").split()).replace(" • ", ". "))
@@ -92,6 +94,24 @@ def test_mind_198_context_chooses_and_search_verifies() -> None:
     assert re.search(r"chooses an approach, a workflow or a skill", chooses)
     assert "citations" in verifies
     assert sentence("Neither replaces the other")
+
+
+@pytest.mark.req("MIND-198")
+def test_mind_198_a_context_gives_the_approach_and_a_search_the_fact_with_its_source(world: World) -> None:
+    scholar = Scholar(world, world.brain("app"))
+    seen = scholar.saw("the retry budget was empty by noon", source="calls/may.md")
+    card = scholar.promoted("Spend the retry budget late.", tier="shu")
+
+    context = scholar.context("retry budget")
+    found = scholar.ok("memory.search", query="retry budget", floor=False)["results"]
+    protocol = scholar.ok("wake", protocol_only=True)["protocol"]
+
+    assert [(section["name"], [item["id"] for item in section["items"]]) for section in context["sections"]] == [("shu", [card])]
+    assert [(row["evidence_id"], row["source_file"]) for row in found if "noon" in row["content"]] == [(seen, "calls/may.md")]
+    assert card not in str(found)
+    assert all(
+        one in " ".join(protocol.split()) for one in (sentence("`context` chooses"), sentence("`memory.search`", "verify"))
+    )
 
 
 @pytest.mark.req("MIND-199")

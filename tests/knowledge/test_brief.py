@@ -121,6 +121,23 @@ def test_mind_406_names_begin_with_a_capital_and_are_sorted() -> None:
     ]
 
 
+@pytest.mark.req("MIND-404")
+def test_mind_404_open_items_and_conflicts_are_doubts_with_their_citations(here: Scholar) -> None:
+    waits = here.saw("TODO: Alice pricing needs an answer", source="calls/may.md")
+    disputed = here.saw("Alice pricing: a contradiction with the contract", source="calls/june.md")
+    here.saw("Alice pricing was raised in May")
+
+    doubts = here.ok("brief", query="Alice pricing")["uncertainty"]
+
+    told = [(one["kind"], [(cited["id"], cited["source_file"]) for cited in one["citations"]]) for one in doubts]
+    assert told == [
+        ("no_key_facts", []),
+        ("no_cards", []),
+        ("unresolved_items", [(waits, "calls/may.md")]),
+        ("conflict_cue", [(disputed, "calls/june.md")]),
+    ]
+
+
 @pytest.mark.req("MIND-404", "MIND-407", "MIND-408", "MIND-409", "MIND-411")
 def test_mind_408_an_empty_store_is_told_as_doubt_and_nothing_is_written(here: Scholar) -> None:
     before = knowledge_of(here.world)

@@ -16,6 +16,7 @@ from hindbrain.operations.registry import input_schema
 from hindbrain.stores.vector_port import Shelf
 from tests.cli.program import Program, git_repository
 from tests.support.scholar import Scholar, knowledge_of
+from tests.support.still import still
 
 FAMILIES = ("knowledge.", "adoption.", "defaults.", "research.", "maintenance.", "scope.", "release.")
 OURS = sorted(name for name in REGISTRY if name.startswith(FAMILIES) or name in ("context", "brief", "wake", "record"))
@@ -72,6 +73,26 @@ def test_mind_010_what_is_wrong_is_refused_before_anything_is_made(tmp_path: Pat
         json.loads(ended.out)
     assert not (tmp_path / "home" / "config.toml").exists()
     assert not list(tmp_path.glob("home/**/*.db"))
+
+
+@pytest.mark.req("MIND-010")
+def test_mind_010_a_person_with_a_wrong_argument_is_refused_and_every_file_stays(here: Scholar) -> None:
+    person = Scholar(here.world, here.root, human=True)
+    card, seen = here.distilled(), here.saw()
+    move = {"card_id": card, "reason": "r"}
+    wrong: tuple[tuple[str, dict[str, Any], str], ...] = (
+        ("defaults.set", {"candidate": "unknown", "enable": True, "rollback_criteria": ["x"]}, "unknown"),
+        ("adoption.record", {"track": "misc", "signal": "used", "feature": "f"}, "misc"),
+        ("knowledge.promote", {**move, "status": "wonderful", "verification_refs": [seen]}, "wonderful"),
+        ("knowledge.link", {"card_id": card, "evidence_id": seen, "role": "friend"}, "friend"),
+        ("knowledge.publish", {**move, "to": "moon"}, "moon"),
+        ("context", {"query": "x", "max_items": 0}, "max_items"),
+    )
+    for operation, arguments, named in wrong:
+        with still(here.world.home.path):
+            refused = person.refused(operation, **arguments)
+        assert (refused["code"], named in refused["message"]) == ("invalid_params", True), refused
+    assert not (here.world.home.path / "config.toml").exists()
 
 
 @pytest.mark.req("MIND-006", "MIND-007")

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from mcp.shared.exceptions import MCPError
+from mcp_types import INVALID_PARAMS
 
 from tests.cli.program import Ended, Program, end_owner
 from tests.mcp.hosts import connected, mcp_is_up
@@ -190,6 +192,14 @@ async def test_mind_392_the_loop_over_mcp(project: Program, starter: Starter) ->
         assert ok(await call("adoption_readiness", candidate="card-context-default"))["ready"] is True
         tools = {tool.name for tool in (await client.list_tools()).tools}
         assert not tools & {"defaults_set", "adoption_wrap", "knowledge_create"}
+        acts = [f"knowledge_{act}" for act in ("list", "get", "retrieve", "events", "gate", "promote", "demote")]
+        assert set(acts) <= tools
+        held = [ok(await call("knowledge_list")), ok(await call("knowledge_events", card_id=card))]
+        with pytest.raises(MCPError) as unknown:
+            await client.call_tool("knowledge_create", {**LAW, "tier": "qi", "supporting_refs": ids[:1]})
+        assert unknown.value.error.code == INVALID_PARAMS
+        assert [act for act in acts if act not in unknown.value.error.message] == []
+        assert [ok(await call("knowledge_list")), ok(await call("knowledge_events", card_id=card))] == held
 
         typed(project, "card-context", "defaults", "set", "card-context", "--enable", "--rollback-criterion", CRITERION)
         assert ok(await call("context", query="retry of the queue"))["sections"][0]["items"][0]["card_id"] == card

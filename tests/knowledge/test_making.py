@@ -362,7 +362,34 @@ def test_mind_040_evidence_card_and_event_are_three_things(scholar: Scholar) -> 
     card = scholar.distilled("Fix what rattles.", supporting_refs=[seen])
 
     assert scholar.ok("memory.get", evidence_id=seen) == row
+    assert (row["memory_kind"], scholar.card(card)["memory_kind"], card == seen) == ("evidence", "knowledge", False)
     assert "xylophone" not in str(scholar.card(card)) + str(scholar.ok("knowledge.events", card_id=card))
+
+
+@pytest.mark.req("MIND-040")
+def test_mind_040_no_operation_turns_evidence_into_knowledge_or_back(scholar: Scholar) -> None:
+    seen, check = scholar.saw("the xylophone rattled"), scholar.saw("it rattled again")
+    card = scholar.distilled("Fix what rattles.", supporting_refs=[seen])
+    before = knowledge_of(scholar.world)
+    person = Scholar(scholar.world, scholar.root, human=True)
+    crossed: tuple[tuple[str, dict[str, Any], str], ...] = (
+        (
+            "knowledge.promote",
+            {"card_id": seen, "status": "promoted", "verification_refs": [check], "reason": "r"},
+            "unknown_card",
+        ),
+        ("knowledge.edit", {"card_id": seen, "statement": "s", "reason": "r"}, "unknown_card"),
+        ("knowledge.link", {"card_id": card, "evidence_id": card, "role": "verification"}, "not_evidence"),
+        ("memory.get", {"evidence_id": card}, "unknown_evidence"),
+        ("memory.delete", {"evidence_id": card}, "unknown_evidence"),
+    )
+
+    for operation, arguments, code in crossed:
+        assert person.refused(operation, **arguments)["code"] == code, operation
+    kinds = [name for name, one in REGISTRY.items() if "memory_kind" in one.arguments.__struct_fields__]
+
+    assert kinds == [], "no operation takes the kind of a row"
+    assert knowledge_of(scholar.world) == before
 
 
 @pytest.mark.req("MIND-257")

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from hindbrain.operations import REGISTRY
+from hindbrain.operations.registry import Effect
 from hindbrain.policy.cards import GATES
 from tests.support.scholar import Scholar, knowledge_of
 from tests.support.world import World, git
@@ -45,13 +47,12 @@ def test_mind_122_a_card_is_activated_by_evidence_that_it_was_checked(scholar: S
 
     assert (answer["old_status"], answer["new_status"], answer["gate"]["allowed"]) == ("candidate", "promoted", True)
     assert answer["verification_refs"] == [check]
-    newest = scholar.ok("knowledge.events", card_id=card)["events"][-1]
-    assert (newest["event_type"], newest["reason"], newest["from_status"], newest["to_status"]) == (
-        "promoted",
-        "seen twice",
-        "candidate",
-        "promoted",
-    )
+    events = scholar.ok("knowledge.events", card_id=card)["events"]
+    assert [(one["event_type"], one["from_status"], one["to_status"]) for one in events] == [
+        ("created", None, "candidate"),
+        ("promoted", "candidate", "promoted"),
+    ]
+    assert events[-1]["reason"] == "seen twice"
 
 
 @pytest.mark.req("MIND-123", "MIND-283")
@@ -303,18 +304,36 @@ def test_mind_130_nothing_but_promote_makes_a_candidate_active(here: Scholar) ->
     card = here.distilled("One step from active.")
     here.ok("knowledge.link", card_id=card, evidence_id=here.saw(), role="verification")
     assert here.ok("knowledge.gate", card_id=card)["allowed"]
-    for _ in range(20):
+    for _ in range(100):
         here.ok("adoption.record", track="card_context", signal="accepted", feature="include_cards", card_id=card, note="n")
-    for operation, more in (
-        ("adoption.review", {}),
-        ("adoption.analytics", {}),
-        ("adoption.readiness", {"candidate": "card-context-default"}),
-        ("knowledge.list", {}),
-        ("context", {"query": "one step"}),
-        ("north", {"task": "one step"}),
-        ("doctor", {}),
-    ):
-        here.ok(operation, **more)
+    advice = {"evaluator_id": "e", "subject_kind": "qi", "subject_id": card, "proposed_action": "promote"}
+    outcome = {"track": "card_context", "signal": "accepted", "feature": "include_cards", "card_id": card, "note": "n"}
+    finding = {"summary": "One step from active was seen again."}
+    report = {"report_id": "r", "title": "t", "sources": ["s"], "findings": [finding]}
+    report |= {"candidate_insights": [{"statement": "One step from active.", "finding_refs": [0]}]}
+    given: dict[str, dict[str, Any]] = {
+        "adoption.prepare": outcome,
+        "adoption.check": outcome,
+        "adoption.gate": {"candidate": "card-context-default"},
+        "adoption.readiness": {"candidate": "card-context-default"},
+        "defaults.propose": {"candidate": "card-context", "rollback_criteria": ["c"]},
+        "knowledge.advise": advice,
+        "knowledge.get": {"card_id": card},
+        "knowledge.gate": {"card_id": card},
+        "knowledge.events": {"card_id": card},
+        "knowledge.retrieve": {"query": "one step"},
+        "research.validate": {"report": report},
+        "context": {"query": "one step", "include_cards": True},
+        "brief": {"query": "one step"},
+        "north": {"task": "one step"},
+    }
+    families = ("knowledge.", "adoption.", "defaults.", "research.", "maintenance.", "release.")
+    others = ("context", "brief", "north", "wake", "review", "doctor")
+    reports = [name for name, one in REGISTRY.items() if one.effect is Effect.READ and name.startswith((*families, *others))]
+    assert set(given) <= set(reports)
+    for name in reports:
+        here.ok(name, **given.get(name, {}))
+    assert Scholar(here.world, here.root, human=True).ok("research.ingest", report=report, execute=True)["writes"] is True
 
     assert here.status(card) == "candidate"
     assert [event["event_type"] for event in here.ok("knowledge.events", card_id=card)["events"]] == ["created", "linked"]

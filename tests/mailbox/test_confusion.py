@@ -8,6 +8,7 @@ import pytest
 
 from hindbrain.operations import REGISTRY
 from hindbrain.policy.texts import INSTRUCTIONS, RULES
+from tests.support.fire_brain import DAMAGES
 from tests.support.mail import box_of, dropped, into, spool_of
 from tests.support.world import DAY, Actor, World
 
@@ -58,15 +59,19 @@ def test_med_299_nothing_files_a_report_by_itself(world: World) -> None:
     world.at(x).memorize("Harbour", "the harbour opens at six")
     into(box_of(world, x), what="one letter there is")
     before = box_of(world, x).read_bytes()
-    (world.home.brain_dir(next(world.home.projects())) / "graph.db").write_bytes(b"no database")
+    world.at(y).memorize("Harbour", "the harbour opens at six")
+    leak = world.at(y).call("battery.add", kind="leak", about="harbour", absent=["the harbour opens at six"])["case"]["id"]
     world.file(x, "harbour").write_text("<<<<<<< a torn file")
-    world.restart()
+    world.close()
+    DAMAGES["middle"](world.home.brain_dir(world.home.project(x)) / "graph.db")
 
-    world.at(x).north("harbour")
+    gaps = [gap["kind"] for _ in range(2) for gap in world.at(x).seek("harbour")["honest_gaps"]]
+    assert "snapshot_corrupt_recovered" in gaps
+    assert world.at(y).call("battery.run", case_id=leak)["passed"] is False, "what is not to be seen is seen"
     assert world.at(x).call("memorize", node_label="Key", text="AKIA" + "ABCDEFGHIJKLMNOP")["ok"] is False
     world.at(y).seek("harbour", tier="all-brains")  # a claim of another project, on purpose
     assert world.at(x).call("battery.add", kind="false_absence", about="harbour")["ok"]
-    world.at(y).call("battery.run")
+    world.at(x).call("battery.run")
     world.at(x).call("doctor")
     world.at(x).call("inbox_sweep")
 
@@ -137,6 +142,7 @@ def test_med_297_med_300_med_301_med_302_med_303_med_304_med_305_med_384_doctor_
     assert swept["misdelivery"]["invalid_kind"] == 1
     assert "oops" in [one.get("kind") for one in swept["letters"]], "kept and returned all the same"
     text = answer["rendered"]
+    assert "%" not in text
     assert "confusion rate 0 0 0 0 0 0 1 3 (to 2026-W27)" in text
     assert "memory beats served 0 0 0 0 0 0 0 6" in text
     assert "volume 0 0 0 0 0 0 0 5" in text
@@ -155,7 +161,7 @@ def test_med_297_med_300_med_301_med_302_med_303_med_304_med_305_med_384_doctor_
     )
     assert world.at(x).call("doctor")["memory"]["weeks"][-2]["confusion_rate"] == 2
     world.clock.forward(7 * DAY)
-    (world.store(x) / "one-more.light.md").unlink()
+    assert world.human(x).call("reject", claim="one-more")["ok"]
     shrunk = world.at(x).call("doctor")["memory"]["weeks"]
     assert [one["volume"] for one in shrunk] == [0, 0, 0, 0, 0, 5, 6, 5], "past weeks keep their count"
 

@@ -215,20 +215,28 @@ def unwritable(root: str, how: str) -> None:
 
 
 def test_med_251_med_261_a_box_that_cannot_be_written_holds_up_only_its_own_letters(user: Path, world: World) -> None:
+    ids = posted(world, {"repo": "all"})
+    distributed(world)
+    shared = world.home.medulla_box.read_bytes()
     hows = ("a file in its place", "a link out", "a directory for a box", "a linked box", "a pipe")
     broken = {how: known(world, f"x{number}") for number, how in enumerate(hows)}
     y = known(world, "y")
     for how, root in broken.items():
         os.makedirs(root + "-outside")
         unwritable(root, how)
-    ids = posted(world, *({"repo": root} for root in broken.values()), {"repo": "absent"}, {"repo": y}, {"brain": "project:x0"})
+    unreadable = known(world, "unreadable")
+    shutil.rmtree(unreadable)
+    os.symlink(unreadable, unreadable)  # a loop: nobody can look into it, not even root
+    names = [*broken.values(), "absent", unreadable, y]
+    ids += posted(world, *({"repo": name} for name in names), {"brain": "project:x0"}, {"brain": "project:unreadable"})
 
     answer = distributed(world)
 
-    assert targets(answer) == dict(zip(ids, ["pending"] * 6 + [y, "pending"], strict=True))
-    assert [one["reason"] for one in answer["pending"]] == [*["box_unwritable"] * 5, "not_here", "box_unwritable"]
-    assert letters_in(box(y)) == [ids[6]]
-    assert not world.home.medulla_box.exists()
+    assert targets(answer) == dict(zip(ids, ["medulla", *["pending"] * 7, y, "pending", "pending"], strict=True))
+    reasons = [*["box_unwritable"] * 5, "not_here", "not_here", "box_unwritable", "not_here"]
+    assert [one["reason"] for one in answer["pending"]] == reasons
+    assert letters_in(box(y)) == [ids[8]]
+    assert world.home.medulla_box.read_bytes() == shared
     assert [os.listdir(root + "-outside") for root in broken.values()] == [[]] * 5
     assert Path(broken["a file in its place"], ".hindbrain").read_text() == "mine"
 

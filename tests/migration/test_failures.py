@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from hindbrain.surfaces.output import exit_code
 from tests.migration.mixed import applied, claim_file, mixed, put, table
 from tests.support.dying import DIED
 from tests.support.world import World, tree_hash
@@ -44,6 +45,7 @@ def test_med_321_a_file_that_cannot_be_written_takes_everything_back(any_world: 
     answer = apply(world, path)
 
     assert (answer["error"]["code"], answer["error"]["rolled_back"]) == ("migration_failed", True), answer
+    assert exit_code(answer) == 1
     assert runtime(world) == before
     assert world.at(x).call("doctor")["memory"]["volume_by_store"] == {x: 0, y: 0, "medulla": 7}
     blocked.unlink()
@@ -67,6 +69,7 @@ def test_med_321_a_gate_that_fails_takes_everything_back(world: World, victim: s
     answer = apply(world, path, meddle)
 
     assert (answer["error"]["code"], answer["error"]["rolled_back"]) == ("migration_failed", True), answer
+    assert exit_code(answer) == 1
     assert "project-0" in answer["error"]["message"]
     assert runtime(world) == before
 

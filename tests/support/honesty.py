@@ -7,7 +7,7 @@ from hindbrain.operations import REGISTRY
 
 __all__ = ["gaps_of", "held", "rows_of", "wrong_with_gap", "wrong_with_row"]
 
-_ROWS = ("memory", "results", "rows", "entries", "also")
+_ROWS = ("memory", "evidence", "results", "rows", "entries", "also")
 _TIERS = ("project", "medulla")
 
 

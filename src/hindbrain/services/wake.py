@@ -40,7 +40,9 @@ class Wake:
                 evidence += opened.store.counts().evidence
                 withheld = set(opened.store.withheld().values()) if brain.root is None else set()
                 found = opened.store.foremost(top_k + len(withheld))
-                ranked += [_row(one, brain.name) for one in found if one.id not in withheld]
+                ranked += [
+                    _row(one, brain.name, self._home.origin_name(one.origin, brain)) for one in found if one.id not in withheld
+                ]
                 ranked += [_card(one, brain.name) for one in _standing(opened, top_k)]
         # What a published card took to the medulla is there twice; it is shown once.
         once = dict(reversed(ranked))
@@ -103,7 +105,7 @@ def _cut(text: str) -> str:
     return line if len(line) <= LINE_MAX else f"{line[: LINE_MAX - 1]}…"
 
 
-def _row(row: Evidence, brain: str) -> _Ranked:
+def _row(row: Evidence, brain: str, origin: str) -> _Ranked:
     item = {
         "memory_kind": "evidence",
         "id": row.id,
@@ -115,6 +117,8 @@ def _row(row: Evidence, brain: str) -> _Ranked:
         "importance": row.importance,
         "at": iso(row.added_at),
         "brain": brain,
+        "origin_brain": origin,
+        "source_agent": row.author or "unknown",
     }
     return (row.importance, row.added_at, row.id), item
 

@@ -102,7 +102,9 @@ class Desk:
     async def call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         operation = self._catalog.operation(params.name)
         if operation is None:
-            raise MCPError(code=types.INVALID_PARAMS, message=f"Unknown tool: {params.name[:80]}")
+            family = self._catalog.family(params.name)
+            offered = f". Tools of this family: {', '.join(family)}" if family else ""
+            raise MCPError(code=types.INVALID_PARAMS, message=f"Unknown tool: {params.name[:80]}{offered}")
         answer = await self._answer(ctx, operation, params.arguments or {})
         return tool_result(answer, ctx.protocol_version)
 

@@ -50,6 +50,11 @@ class Catalog:
         """The operation behind a tool name; the operation's own name with dots is understood as well."""
         return self._operations.get(name)
 
+    def family(self, name: str) -> tuple[str, ...]:
+        """The tools whose names begin with the same word as this one, for a caller that named a tool that does not exist."""
+        first, parted, _ = tool_name(name).partition("_")
+        return tuple(one for one in self._tools if one.startswith(f"{first}_")) if parted else ()
+
     def schema(self, name: str) -> Mapping[str, Any] | None:
         tool = self._tools.get(tool_name(name))
         return tool.input_schema if tool else None
