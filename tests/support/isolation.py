@@ -80,6 +80,7 @@ class Repo:
     held: set[int] = field(default_factory=set)  # repositories that lie or lay in its directory: their source files are its files
     # Directories that were a part of it until they got a brain of their own, with the count of their words then.
     parts: dict[int, int] = field(default_factory=dict)
+    inner: set[int] = field(default_factory=set)  # directories that are a part of it now
     copy_of: set[int] = field(default_factory=set)
     remote: str = ""  # what it was cloned from
     homes: set[str] = field(default_factory=set)  # where it was when a brain was made for it
@@ -102,7 +103,7 @@ class Repo:
     def may_show(self, kind: str, number: int, count: int) -> bool:
         if number == self.number or number in self.lends or (kind, number, count) in self.brought:
             return True
-        if (kind == "f" and number in self.held) or count <= self.parts.get(number, 0):
+        if (kind == "f" and number in self.held) or number in self.inner or count <= self.parts.get(number, 0):
             return True
         return self.covered_by is not None and self.covered_by.may_show(kind, number, count)
 
@@ -488,11 +489,18 @@ class Isolation:
             covered_by = max(around, key=lambda outer: len(outer.path)) if around and open_to_outer else None
             if covered_by is not one.covered_by:
                 one.covered_by, one.session = covered_by, secrets.token_hex(6)
+            one.inner = set()
             inside = any(outer.git for outer in around)
             for other in (*self.repos, *self.gone):
                 if other is not one and one.path in other.homes and self._is_alike(one, other, inside=inside):
                     one.lends |= {other.number, *other.lends}
                     other.lends |= {one.number, *one.lends}
+
+        for one in self.repos:
+            outer = one.covered_by
+            while outer is not None:
+                outer.inner.add(one.number)
+                outer = outer.covered_by
 
     def _is_alike(self, one: Repo, other: Repo, *, inside: bool) -> bool:
         """Whether a repository in the place of another one cannot be told from it: a second clone of the same remote, or, inside
