@@ -63,7 +63,7 @@ def test_med_211_med_213_med_214_a_child_elsewhere_with_the_packets_environment_
         inner = child.call("delegate", task=TASK, scope={"paths": ["."]})
 
     claim = parse(world.file(x, "retry-runs-twice").read_text(encoding="utf-8"))
-    assert (answer["origin_brain"], claim.origin_brain, claim.source_agent) == (x, x, CHILD)
+    assert (answer["origin_brain"], claim.origin_brain, claim.source_agent) == (x, world.origin(x), CHILD)
     assert [row["slug"] for row in beat["memory"]] == ["retry-runs-twice"]
     assert "garden" not in str(beat)
     assert inner["scope"]["may_touch"] == packet["scope"]["may_touch"]

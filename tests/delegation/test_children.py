@@ -7,8 +7,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from hindbrain.domain.brain import fingerprint
+from hindbrain.domain.brain import born_in, fingerprint
 from hindbrain.domain.claim import parse
+from hindbrain.stores.home import Home
 from tests.support.delegation import FILES, MOTHER, TASK
 from tests.support.owner import RunningOwner
 from tests.support.world import git
@@ -102,7 +103,10 @@ def test_med_371_child_write_lands_home_from_the_repository_and_its_worktrees(ow
         assert (told["hands"]["binding_match"], told["hands"]["reception"]) == (True, None)
         assert told["kept"]["origin_brain"] == x
         claim = parse((owner.home / "brains" / fingerprint(x) / "agent-memory" / f"note-{number}.light.md").read_text())
-        assert (claim.origin_brain, claim.source_agent) == (x, child)
+        brain = Home(owner.home).project(x)
+        assert brain is not None
+        assert born_in(brain, claim.origin_brain)
+        assert claim.source_agent == child
         assert {row["store_brain"] for row in told["beat"]["memory"]} == {x}
         assert "second project" not in said
         assert told["inner"]["scope"]["may_touch"] == packet["scope"]["may_touch"]

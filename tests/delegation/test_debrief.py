@@ -53,7 +53,7 @@ def test_med_221_med_372_findings_land_in_the_project_under_the_childs_id(world:
     assert len(landed) == 2
     for one in landed:
         claim = parse(world.file(root, one["slug"]).read_text(encoding="utf-8"))
-        assert (claim.source_agent, claim.origin_brain, claim.state) == (CHILD, root, "authored")
+        assert (claim.source_agent, claim.origin_brain, claim.state) == (CHILD, world.origin(root), "authored")
     assert landed[1]["slug"] == "endless"
     assert tree_hash(world.store(None)) == medulla
     entries = [entry for entry in mother.call("ledger.show", limit=100)["entries"] if entry["act"] == "claim.memorize"]

@@ -10,6 +10,7 @@ import json
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 from hindbrain.app import App, local_caller
 from hindbrain.domain.caller import Channel
@@ -24,12 +25,12 @@ def main() -> None:
     home, root, suffix, operation, arguments, *channel = sys.argv[1:]
     rename = os.replace
 
-    def dying(source: str, target: str) -> None:
+    def dying(source: str, target: str, **directories: Any) -> None:
         if os.fspath(target).endswith(suffix):
             os._exit(DIED)
-        rename(source, target)
+        rename(source, target, **directories)
 
-    os.replace = dying  # type: ignore[assignment]  # a power cut at this very call
+    os.replace = dying  # a power cut at this very call
     app = App(Home(Path(home)), Settings({"store_url": os.environ.get("DYING_STORE_URL", "")}), clock=lambda: START_MS)
     caller = local_caller(root=root, agent="codex:maker", channel=Channel(*(channel or ["agent"])))
     app.call(operation, json.loads(arguments), caller=caller)

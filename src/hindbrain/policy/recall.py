@@ -16,6 +16,7 @@ __all__ = [
     "RECENT_ROWS",
     "ROW_MIN_TOKENS",
     "SEEK_TOP_K",
+    "SHARED_PART",
     "STOP_WORDS",
     "WEIGHTS",
     "Meaning",
@@ -25,6 +26,7 @@ __all__ = [
 BEAT_CANDIDATES = 24  # hits looked at for each feed of a beat: enough to drop duplicates and marked rows and still fill it
 BEAT_MIN_SCORE = 0.1  # below this a claim shares only common words with the task
 RECENT_ROWS = 3  # shown when nothing matches: enough to see that memory exists, too few to be noise
+SHARED_PART = 4  # a fourth of an answer's budget is for rows of the medulla, where own rows come first
 ROW_MIN_TOKENS = 32  # below this a row shows neither whose it is nor what it says: better fewer rows
 SEEK_TOP_K = 20
 LOOKUP_CLAIMS = 3_000  # claims a lookup may rank, about two milliseconds; the rarest words of a question come first

@@ -162,7 +162,9 @@ class Doctor:
         notes = [one for one in warnings if one["level"] == "note"]
         warnings = [one for one in warnings if one["level"] != "note"]
         suspected = mode == "full_trust" and observed.get("observed_proof_state") == "blocked"
-        blocked = any(w["level"] == "blocked" for w in warnings) or (route.brain is not None and mode == "needs_ingest")
+        # A repository without files was ingested and has no graph: there is nothing to repair.
+        unread = route.brain is not None and route.brain.last_ingest_ms is None and mode == "needs_ingest"
+        blocked = unread or any(w["level"] == "blocked" for w in warnings)
         status = "blocked" if blocked else "warn" if warnings or suspected else "ok"
         answer = {
             "ok": True,

@@ -9,7 +9,7 @@ from typing import Any
 from hindbrain.domain.brain import Brain, TierAsked
 from hindbrain.domain.errors import HindbrainError
 from hindbrain.engines.fence import cut, shares, tokens
-from hindbrain.policy.recall import BEAT_MIN_SCORE, RECENT_ROWS, ROW_MIN_TOKENS
+from hindbrain.policy.recall import BEAT_MIN_SCORE, RECENT_ROWS, ROW_MIN_TOKENS, SHARED_PART
 from hindbrain.services.arrivals import claim_of
 from hindbrain.services.brains import Brains
 from hindbrain.services.explaining import Trace
@@ -138,7 +138,7 @@ class Recall:
         note = None
         exists: dict[str, int] = {name: feed.exists for name, feed in feeds.items()}
         if not rows and fallback and any(exists.values()):
-            rows, note = self._fallback(route, feeds, gaps)
+            rows, note = self._fallback(route, query, feeds, gaps)
         self._budget(rows, conflicts, own_first=not ranked_pairs)
         gaps += [one for one in seen.gaps if one not in gaps]
         return Beat(
@@ -251,16 +251,19 @@ class Recall:
             gaps.append(gap("medulla_unreachable", f"the medulla did not answer: {failure}", "hindbrain doctor"))
         return Feed()
 
-    def _fallback(self, route: Route, feeds: dict[str, Feed], gaps: list[Gap]) -> tuple[list[Row], str | None]:
+    def _fallback(self, route: Route, query: str | None, feeds: dict[str, Feed], gaps: list[Gap]) -> tuple[list[Row], str | None]:
         """Claims exist, none matches: the newest few under their own label, or only the stamp when all are stale.
 
-        Inside a project these are the project's own: shared memory that does not match the task stays out."""
+        In a project that names its task these are the project's own: shared memory that does not match stays out."""
         rows: list[Row] = []
-        own = route.brain if "project" in feeds else None
-        brain = own or self._brains.home.medulla()
-        if feeds["project" if own is not None else "medulla"].exists:
+        brains = [route.brain] if route.brain is not None and "project" in feeds and feeds["project"].exists else []
+        asked = "project" in feeds and bool((query or "").strip())
+        brains += [self._brains.home.medulla()] if "medulla" in feeds and feeds["medulla"].exists and not asked else []
+        for brain in brains:
             with self._brains.use(brain) as opened:
-                rows = self._feeds.recent(opened, limit=RECENT_ROWS)
+                rows += self._feeds.recent(opened, limit=RECENT_ROWS - len(rows))
+            if len(rows) >= RECENT_ROWS:
+                break
         if rows:
             return rows, "memory exists, not necessarily about your task"
         gaps.append(gap("no_task_match", "claims exist, but none matches the task and none is fresh enough to be shown unasked"))
@@ -269,7 +272,8 @@ class Recall:
     def _budget(self, rows: list[Row], conflicts: Sequence[dict[str, Any]] = (), *, own_first: bool = False) -> None:
         """Cut long texts so that together they fit the beat's budget; a cut is named. Pairs show their rows' texts."""
         own = [row for row in rows if row["tier"] == "project" and row["match"] != "pair"] if own_first else []
-        spent = self._cut(own, self.tokens)
+        # The own rows get the same room whether or not shared ones follow, so that those change nothing of them.
+        spent = self._cut(own, self.tokens - self.tokens // SHARED_PART)
         self._cut([row for row in rows if all(row is not one for one in own)], self.tokens - spent)
         shown = {(row["tier"], row["slug"]): row["text"] for row in rows}
         for pair in conflicts:
