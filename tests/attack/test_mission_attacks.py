@@ -116,7 +116,8 @@ def test_aol_095_the_name_an_agent_gives_its_evidence_is_not_what_the_evidence_i
     for number, lie in enumerate(lies):
         verdict = judged(liar, f"gone.py loses data ({number})", lie["event_id"], targets=["gone.py"])
         assert verdict == "insufficient_evidence", lie["event"]["event_type"]
-        assert judged(liar, f"add subtracts ({number})", lie["event_id"], targets=["calc.py"]) == "verified_for_mission"
+        shown = judged(liar, "calc.py has `return a - b`", lie["event_id"], targets=["calc.py"])
+        assert shown == "verified_for_mission", lie["event"]["event_type"]
 
 
 def test_aol_095_a_search_that_finds_the_name_of_a_file_has_not_seen_the_file(liar: Actor) -> None:

@@ -1,6 +1,6 @@
 """Cited texts: what the lines behind an event say now. A file that is no longer the one that was read says nothing."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from hindbrain.domain.mission import EventType, MissionEvent
@@ -85,5 +85,25 @@ def _diff(payload: dict[str, Any], roots: tuple[str, ...]) -> tuple[Source, ...]
     for one in asks if roots else ():
         said = asked(roots[0], "diff-tree", "-r", "-p", "--root", "--no-commit-id", "--no-renames", *one, seconds=_GIT_S)
         text = (said or b"").decode("utf-8", "replace")[:_DIFF_MOST]
-        sources.append(Source(name=f"the diff of {' '.join(name[:12] for name in one)}", lines=tuple(text.split("\n"))))
+        name = f"the diff of {' '.join(commit[:12] for commit in one)}"
+        sources += [Source(name=f"{name}: {path}", path=path, lines=lines) for path, lines in _written(text)]
     return tuple(sources)
+
+
+def _written(diff: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield each file of a diff with the lines that the change leaves, to be read as code. Removed lines show nothing."""
+    path, lines = "", []  # type: str, list[str]
+    inside = False
+    for line in diff.split("\n"):
+        if line.startswith("diff --git "):
+            if lines:
+                yield path, tuple(lines)
+            path, lines, inside = "", [], False
+        elif not inside and line.startswith("+++ "):
+            path = line[4:].removeprefix("b/")
+        elif line.startswith("@@ "):
+            inside = True
+        elif inside and line[:1] in ("+", " "):
+            lines.append(line[1:])
+    if lines:
+        yield path, tuple(lines)
