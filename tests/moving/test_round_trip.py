@@ -288,7 +288,9 @@ def test_nothing_is_restored_where_its_files_have_no_place(origin: tuple[World, 
     assert answer["error"]["code"] == "path_refused", answer
     assert "in the way" in answer["error"]["message"]
     there.restart()
-    assert there.at(moved).call("ledger.show", after=head["entries"] - 1)["entries"][0]["hash"] == head["head"]
+    shown = there.at(moved).call("ledger.show", after=head["entries"] - 1)
+    assert shown["ok"], shown
+    assert shown["entries"][0]["hash"] == head["head"]
     later = there.at(moved).call("ledger.show", after=head["entries"])["entries"]
     assert {entry["act"] for entry in later} <= {"call.refused"}
     there.close()

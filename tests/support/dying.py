@@ -10,7 +10,6 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import Any
 
 from hindbrain.app import App, local_caller
 from hindbrain.domain.caller import Channel
@@ -25,12 +24,13 @@ def main() -> None:
     home, root, suffix, operation, arguments, *channel = sys.argv[1:]
     rename = os.replace
 
-    def dying(source: str, target: str, **directories: Any) -> None:
-        if os.fspath(target).endswith(suffix):
+    def dying(source: str, target: str, *, src_dir_fd: int | None = None, dst_dir_fd: int | None = None) -> None:
+        where = "" if dst_dir_fd is None else os.readlink(f"/proc/self/fd/{dst_dir_fd}")
+        if os.path.join(where, target).endswith(suffix):
             os._exit(DIED)
-        rename(source, target, **directories)
+        rename(source, target, src_dir_fd=src_dir_fd, dst_dir_fd=dst_dir_fd)
 
-    os.replace = dying  # a power cut at this very call
+    os.replace = dying  # type: ignore[assignment]  # a power cut at this very call
     app = App(Home(Path(home)), Settings({"store_url": os.environ.get("DYING_STORE_URL", "")}), clock=lambda: START_MS)
     caller = local_caller(root=root, agent="codex:maker", channel=Channel(*(channel or ["agent"])))
     app.call(operation, json.loads(arguments), caller=caller)

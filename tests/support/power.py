@@ -62,15 +62,19 @@ def follow_files(home: str) -> None:
         else:
             SYNCED[path] = Path(path).read_bytes()
 
-    def renamed(source: Any, target: Any) -> None:
-        replace(source, target)
-        old, new = os.fspath(source), os.fspath(target)
+    def whole(path: Any, directory: int | None) -> str:
+        return os.fspath(path) if directory is None else os.path.join(os.readlink(f"/proc/self/fd/{directory}"), path)
+
+    def renamed(source: Any, target: Any, *, src_dir_fd: int | None = None, dst_dir_fd: int | None = None) -> None:
+        replace(source, target, src_dir_fd=src_dir_fd, dst_dir_fd=dst_dir_fd)
+        old, new = whole(source, src_dir_fd), whole(target, dst_dir_fd)
         SYNCED[new] = SYNCED.pop(old, b"")  # content that was never synced may come back empty
         PENDING.setdefault(os.path.dirname(new), []).append((new, new))
 
-    def removed(path: Any, **more: Any) -> None:
-        unlink(path, **more)
-        PENDING.setdefault(os.path.dirname(os.fspath(path)), []).append((os.fspath(path), None))
+    def removed(path: Any, *, dir_fd: int | None = None) -> None:
+        unlink(path, dir_fd=dir_fd)
+        gone = whole(path, dir_fd)
+        PENDING.setdefault(os.path.dirname(gone), []).append((gone, None))
 
     os.fsync, os.replace, os.unlink = synced, renamed, removed  # type: ignore[assignment]
 

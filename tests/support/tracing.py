@@ -13,9 +13,12 @@ _watching: list[set[str]] = []
 
 
 def _note(event: str, details: tuple[object, ...]) -> None:
-    if _watching and event in _EVENTS and isinstance(details[0], str | bytes | os.PathLike):
+    if not _watching or event not in _EVENTS:
+        return
+    path = os.readlink(f"/proc/self/fd/{details[0]}") if isinstance(details[0], int) and details[0] > 0 else details[0]
+    if isinstance(path, str | bytes | os.PathLike):
         for seen in _watching:
-            seen.add(os.fsdecode(details[0]))
+            seen.add(os.fsdecode(path))
 
 
 sys.addaudithook(_note)  # an audit hook cannot be taken away again: it looks only while a test asks

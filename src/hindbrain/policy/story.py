@@ -73,6 +73,8 @@ SENTENCES: dict[str, str] = {
     "claim.removed": "ended a claim because its file was gone",
     "claim.deleted": "ended a claim: a commit on {branch} deleted its file",
     "claim.remove": "removed a claim",
+    "task.applied": "brought the files of a run into the project",
+    "task.undone": "took the files of a run out of the project again",
     "claim.restore": "brought a claim back",
     "claim.refused": "kept the file of a claim out",
     "claim.promote": "shared a claim",

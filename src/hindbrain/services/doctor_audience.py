@@ -24,7 +24,10 @@ def counted_by_kind(warnings: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
         key = (one["brain"], one["level"], one["kind"])
         numbers[key] = numbers.get(key, 0) + 1
     return [
-        {**warning(level, kind, f"{brain}: {number} of this kind", "run hindbrain doctor in that repository"), "brain": brain}
+        {
+            **warning(level, kind, f"{brain}: {number} of this kind", "look at it in that repository: hindbrain doctor"),
+            "brain": brain,
+        }
         for (brain, level, kind), number in numbers.items()
     ]
 

@@ -92,7 +92,8 @@ class ClaimDirectory:
         except OSError as wrong:
             os.close(held)
             if isinstance(wrong, NotADirectoryError) or wrong.errno == errno.ELOOP:
-                raise PathRefused(f"{self.path} is a link", fix="replace the link by a directory") from wrong
+                place = os.path.join(self.path, *inner)
+                raise PathRefused(f"{place} is a link, or a file is in its place", fix="replace it by a directory") from wrong
             raise
         try:
             yield held
@@ -235,8 +236,9 @@ class ClaimDirectory:
         meant = [path for _, path in self.history(slug) if which(path.read_bytes().decode("utf-8", "replace"))]
         for path in meant:
             self._unlink_archived(path)
-        with suppress(FileNotFoundError), self._held(_HISTORY_NAME) as history:
-            os.fsync(history)
+        if meant:
+            with suppress(FileNotFoundError), self._held(_HISTORY_NAME) as history:
+                os.fsync(history)
         return len(meant)
 
     def history(self, slug: Slug) -> list[tuple[int, Path]]:
@@ -254,7 +256,7 @@ class ClaimDirectory:
         """Remove temporary files that a dead writer left more than an hour ago."""
         gone = 0
         for inner in ((), (_HISTORY_NAME,)):
-            with suppress(FileNotFoundError), self._held(*inner) as held:
+            with suppress(FileNotFoundError, PathRefused), self._held(*inner) as held:
                 for name in os.listdir(held):
                     if name.startswith(".") and name.endswith(".tmp") and _is_old(name, held):
                         with suppress(FileNotFoundError):
