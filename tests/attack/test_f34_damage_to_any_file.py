@@ -15,9 +15,10 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> DamagedHome:
 
 @pytest.mark.parametrize("way", WAYS)
 def test_f34_a_harmed_file_of_any_kind_is_named_and_the_rest_works(home: DamagedHome, way: str) -> None:
-    """One harm for each file; `benchmarks/damage.py` does as many as it is given time for."""
+    """Every way for each derived file, a third of the ways for each other file; `benchmarks/damage.py` does more."""
     wrong = []
-    for file in home.files:
+    turn = list(WAYS).index(way)
+    for file in [one for number, one in enumerate(home.files) if one.name in DERIVED or number % 3 == turn % 3]:
         found = home.harm(file, way, 0)
         wrong += [f"{file}: {one}" for one in found.faults]
         claim = file.name.endswith(".light.md")  # a person may write anything into a claim file

@@ -70,7 +70,8 @@ def test_l6_a_malformed_value_in_any_column_is_no_traceback(kept: tuple[Kept, st
             if not _spoil(path, table, column, value):
                 continue
             spoiled += 1
-            for name in CALLS:
+            # The doctor and the first answer of a task always, the other calls in turn.
+            for name in (*CALLS[:2], *CALLS[2 + spoiled % 2 :: 2]):
                 fault = fault_of(name, world.at(root).call(name, **arguments(name)))
                 wrong += [f"{table}.{column}: {name}: {fault}"] if fault else []
         finally:
