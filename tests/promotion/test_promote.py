@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from hindbrain.engines.light_file import read_light
 from tests.support.light import light_file
 from tests.support.world import DAY, World, tree_hash
 
@@ -159,6 +160,29 @@ def test_med_169_the_stamp_needs_no_confidence_and_keeps_created(world: World) -
     promoted(world, x, "port")
 
     assert keys(world.file(x, "port").read_text(encoding="utf-8"))["Created"] == born
+
+
+@pytest.mark.req("GR-045")
+def test_gr_045_a_shared_claim_has_its_origin_on_every_node_and_in_its_row(world: World) -> None:
+    x, y = world.brain("x"), world.brain("y")
+    world.at(x).memorize("Port", "It is 1338.")
+    promoted(world, x, "port")
+    world.clock.forward(DAY)
+
+    graph = read_light("port.light.md", world.file(None, "port").read_text(encoding="utf-8"), namespace=None)
+    row = world.at(y).seek("port")["results"][0]
+
+    assert graph is not None
+    assert graph.nodes
+    for node in graph.nodes:
+        assert {
+            "source_agent:codex:maker",
+            f"origin_brain:{world.origin(x).replace(' ', '_')}",
+            f"promoted_by:{BOSS}",
+            f"origin_claim:{x}#port",
+        } <= set(node.tags)
+        assert any(tag.startswith("authored_ms:") for tag in node.tags)
+    assert (row["source_agent"], row["origin_brain"], row["age_ms"]) == ("codex:maker", x, DAY)
 
 
 @pytest.mark.req("MED-174")
