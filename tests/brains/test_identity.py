@@ -132,6 +132,21 @@ def test_med_014_a_clone_has_a_brain_of_its_own(world: World) -> None:
     assert world.at(clone).north("source")["memory"] == []
 
 
+def test_a_submodule_is_served_by_the_nearest_brain_around_it(world: World) -> None:
+    app, library = world.brain("app", src__a_py="A = 1\n"), world.repository("library", lib_py="B = 1\n")
+    git(library, "add", "."), git(library, "commit", "-qm", "first")
+    git(app, "-c", "protocol.file.allow=always", "submodule", "add", "-q", library, "packages/core/vendor")
+    package = f"{app}/packages/core"
+    made = world.at(package).call("ingest", path=package, project_root=package)
+    assert (made["ok"], made["project_root"]) == (True, package), made
+    world.at(app).memorize("Outer rule", "The outer notes speak of lanterns.")
+    world.at(package).memorize("Inner rule", "The inner notes speak of lanterns.")
+
+    found = world.at(f"{package}/vendor").north("lanterns")["memory"]
+
+    assert [row["slug"] for row in found] == ["inner-rule"]
+
+
 @pytest.mark.req("MED-014", "MED-015")
 def test_med_015_a_submodule_is_covered_by_its_superproject_until_it_has_a_brain(world: World) -> None:
     library = committed(world, "library", lib_py="1\n")
