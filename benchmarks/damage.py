@@ -3,7 +3,7 @@
     .venv/bin/python benchmarks/damage.py --harms 2000 --seed 1
 
 Each harm begins from the same full home and harms one file: random bytes over pages, flipped bits, a cut, another header. Then it
-makes some calls, asks the doctor, repairs, and compares the answers with those of a home that nobody harmed.
+makes some calls, asks the doctor, repairs, and compares the answers with those of an undamaged home.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from tests.support.damage import DERIVED, RANDOM, TRUTH, DamagedHome
 
 
 def main() -> int:
-    """Harm as often as asked, and tell what came of it by the kind of file."""
+    """Damage files as often as asked, and print the outcome by kind of file."""
     given = argparse.ArgumentParser(description=__doc__)
     given.add_argument("--harms", type=int, default=200)
     given.add_argument("--seed", type=int, default=1)
