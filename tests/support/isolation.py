@@ -478,6 +478,7 @@ class Isolation:
 
     def _look_around(self) -> None:
         """Which repositories lie in which. A plain directory and a submodule belong to the outer one until they have a brain."""
+        served = {one: one.served_by for one in self.repos}
         for one in self.repos:
             if one.covered_by is not None:
                 one.covered_by.parts[one.number] = one.count
@@ -487,8 +488,7 @@ class Isolation:
                 outer.brought |= {word for word in one.brought if word[0] == "f"}
             open_to_outer = (not one.git or one.submodule) and (not one.brain or one.unsure)
             covered_by = max(around, key=lambda outer: len(outer.path)) if around and open_to_outer else None
-            if covered_by is not one.covered_by:
-                one.covered_by, one.session = covered_by, secrets.token_hex(6)
+            one.covered_by = covered_by
             one.inner = set()
             inside = any(outer.git for outer in around)
             for other in (*self.repos, *self.gone):
@@ -497,6 +497,10 @@ class Isolation:
                     other.lends |= {one.number, *one.lends}
 
         for one in self.repos:
+            # MED-012: a session keeps its brain. When the directory around this one takes a brain of its own, the older session
+            # goes on with the brain further out, rightly; what is asked here comes from a new session, as after any such change.
+            if one.served_by is not served[one]:
+                one.session = secrets.token_hex(6)
             outer = one.covered_by
             while outer is not None:
                 outer.inner.add(one.number)
