@@ -161,3 +161,51 @@ def test_a_full_copy_may_take_the_brain_of_a_repository_that_left_and_of_no_othe
     assert after.may_show("d", source.number, source.count)
     assert not after.may_show("d", other.number, other.count)
     assert not given.may_show("d", other.number, 1)
+
+
+def test_a_directory_whose_outer_one_takes_a_brain_is_asked_from_a_new_session(running: Isolation) -> None:
+    """MED-012: the older session keeps the brain further out, so its answers are no leak and nothing is asked through it."""
+    outer, *_ = running.repos
+    middle = running.new_plain(inside=outer)
+    inner = running.new_plain(inside=middle)
+    running._look_around()
+    older, word = inner.session, outer.word("c")
+    told = {"node_label": "Shared rule", "text": f"the notes say {word}"}
+    assert running._call(inner, inner.path, "memorize", told, session=older)["ok"]
+    assert inner.served_by is outer
+
+    made = running._call(middle, middle.path, "ingest", {"path": middle.path, "project_root": middle.path}, session="maker")
+    assert made["project_root"] == middle.path
+    middle.brain = True
+    running._look_around()
+
+    def claims(session: str) -> str:
+        return json.dumps(running._call(inner, inner.path, "claims", {}, session=session))
+
+    assert inner.served_by is middle
+    assert inner.session != older
+    assert word in claims(older)
+    assert word not in claims(inner.session)
+
+
+def test_what_a_part_of_a_part_wrote_stays_with_the_repository_around_both(running: Isolation) -> None:
+    """The bus of a plain directory is that of the checkout around it, and the messages stay there when the directory leaves."""
+    outer = running.new_git()
+    middle = running.new_plain(inside=outer)
+    inner = running.new_plain(inside=middle)
+    running._look_around()
+    word = inner.word("b")
+    assert running._call(inner, inner.path, "partner.push", {"content": word}, session="writer")["ok"]
+
+    place = running._path()
+    os.rename(middle.path, place)
+    running._moved(middle, place)
+    running._look_around()
+    later = inner.word("b")
+    assert running._call(inner, inner.path, "partner.push", {"content": later}, session="later")["ok"]
+    shown = json.dumps(running._call(outer, outer.path, "partner.status", {}, session="reader"))
+
+    assert word in shown
+    assert later not in shown
+    assert outer.may_show("b", inner.number, inner.count - 1)
+    assert not outer.may_show("b", inner.number, inner.count)

@@ -148,19 +148,19 @@ def test_a_submodule_is_served_by_the_nearest_brain_around_it(world: World) -> N
 
 
 @pytest.mark.req("MED-012")
-def test_med_012_a_session_in_a_submodule_keeps_its_brain_when_a_nearer_one_is_made(world: World) -> None:
+def test_med_012_a_session_in_a_submodule_keeps_its_brain_and_a_new_one_gets_the_nearest(world: World) -> None:
     app, library = world.brain("app", src__a_py="A = 1\n"), committed(world, "library", lib_py="B = 1\n")
     git(app, "-c", "protocol.file.allow=always", "submodule", "add", "-q", library, "packages/core/vendor")
-    package, vendor = f"{app}/packages/core", f"{app}/packages/core/vendor"
-    world.at(app).memorize("Outer rule", "The outer notes speak of lanterns.")
-    before = world.at(vendor, session="early").north("lanterns")["memory"]
+    package = f"{app}/packages/core"
+    older, newer = world.at(f"{package}/vendor", session="older"), world.at(f"{package}/vendor", session="newer")
+    before = older.memorize("Before", "The older notes speak of lanterns.")
 
     world.at(package).call("ingest", path=package, project_root=package)
     world.at(package).memorize("Inner rule", "The inner notes speak of lanterns.")
-    kept = world.at(vendor, session="early").north("lanterns")["memory"]
-    fresh = world.at(vendor, session="late").north("lanterns")["memory"]
 
-    assert [[row["slug"] for row in found] for found in (before, kept, fresh)] == [["outer-rule"], ["outer-rule"], ["inner-rule"]]
+    assert before["origin_brain"] == app
+    assert [row["slug"] for row in older.north("lanterns")["memory"]] == ["before"]
+    assert [row["slug"] for row in newer.north("lanterns")["memory"]] == ["inner-rule"]
 
 
 @pytest.mark.req("MED-014", "MED-015")

@@ -77,7 +77,6 @@ class Repo:
     adrift: bool = False  # it left the place that its brain knows, and has not taken the brain back
     lends: set[int] = field(default_factory=set)  # repositories all of whose words may show here
     covered_by: "Repo | None" = None  # whose brain serves it, as long as it has none of its own
-    answered_by: int = 0  # number of the repository whose brain answered here after the last step
     held: set[int] = field(default_factory=set)  # repositories that lie or lay in its directory: their source files are its files
     # Directories that were a part of it until they got a brain of their own, with the count of their words then.
     parts: dict[int, int] = field(default_factory=dict)
@@ -479,16 +478,21 @@ class Isolation:
 
     def _look_around(self) -> None:
         """Which repositories lie in which. A plain directory and a submodule belong to the outer one until they have a brain."""
+        served = {one: one.served_by for one in self.repos}
         for one in self.repos:
-            if one.covered_by is not None:
-                one.covered_by.parts[one.number] = one.count
+            outer = one.covered_by
+            while outer is not None:  # all of them had it as a part, also those further out
+                outer.parts[one.number] = one.count
+                outer = outer.covered_by
+        for one in self.repos:
             around = [outer for outer in self.repos if _is_within(one, outer)]
             for outer in around:
                 outer.held.add(one.number)
                 outer.brought |= {word for word in one.brought if word[0] == "f"}
             open_to_outer = (not one.git or one.submodule) and (not one.brain or one.unsure)
             covered_by = max(around, key=lambda outer: len(outer.path)) if around and open_to_outer else None
-            one.covered_by, one.inner = covered_by, set()
+            one.covered_by = covered_by
+            one.inner = set()
             inside = any(outer.git for outer in around)
             for other in (*self.repos, *self.gone):
                 if other is not one and one.path in other.homes and self._is_alike(one, other, inside=inside):
@@ -496,9 +500,10 @@ class Isolation:
                     other.lends |= {one.number, *one.lends}
 
         for one in self.repos:
-            # MED-012: a session keeps its brain. When a repository further out gets or loses its brain, the next session starts.
-            if one.served_by.number != one.answered_by:
-                one.answered_by, one.session = one.served_by.number, secrets.token_hex(6)
+            # MED-012: a session keeps its brain. When the directory around this one takes a brain of its own, the older session
+            # goes on with the brain further out, rightly; what is asked here comes from a new session, as after any such change.
+            if one.served_by is not served[one]:
+                one.session = secrets.token_hex(6)
             outer = one.covered_by
             while outer is not None:
                 outer.inner.add(one.number)
